@@ -195,7 +195,7 @@ def test_what_no_door_takes(tmp_path):
         fit_table(arrow.Table.from_pandas(frame).to_reader(), "y")
     with pytest.raises(TypeError, match=r"got LazyFrame: write `frame.collect\(\)`"):
         fit_table(polars.from_pandas(frame).lazy(), "y")
-    with pytest.raises(TypeError, match=r"got a tuple as part 0: blocks `\(X, y\)` have no names"):
+    with pytest.raises(TypeError, match=r"got a tuple as a part: blocks `\(X, y\)` have no names"):
         fit_table(Again([(np.ones((3, 2)), np.ones(3))]), "y")
     with pytest.raises(TableError, match=r"at least one part, got none"):
         fit_table(Again([]), "y")

@@ -4,8 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
-from itertools import pairwise
+import tempfile
 
 import numpy as np
 import pytest
@@ -14,17 +13,8 @@ from click.testing import CliRunner
 from extras import need
 from greedynet import fit_table, load
 from greedynet.cli import main
-from greedynet.estimators import GreedyNetRegressor
-from greedynet.tables import large_rows, memory
-from greedynet.tables.column_types import ColumnTypes
-from greedynet.tables.columns import Columns, Input
-from greedynet.tables.hold_out import HoldOut, held_out_mask
-from greedynet.tables.kinds import Categories
-from greedynet.tables.large_fit import RunningScores
-from greedynet.tables.large_rows import Division, LargeRows, NumbersFile
-from greedynet.tables.readers import TableError, open_table
-from greedynet.tables.scores import scores_of
-from greedynet.tables.training import TrainingRows, read_rows
+from greedynet.tables import memory
+from greedynet.tables.readers import TableError
 
 N = 300
 
@@ -100,125 +90,32 @@ def test_means_are_those_of_all_blocks_but_for_the_rows_held_out():
 def test_other_losses_are_measured_on_all_rows():
     in_memory, in_blocks = both(table(60), loss="absolute_error", hold_out=0.2, n_nodes=2)
     assert in_blocks.about["training"] == pytest.approx(in_memory.about["training"])
-    # The median of the targets would need all of them.
-    assert in_blocks.about["held_out"]["constant"] is None
-    assert "always guessing" not in in_blocks.summary().split(".")[0]
-
-
-def test_a_table_that_cannot_be_written_is_read_again(monkeypatch):
-    wanted, _ = both(table(), hold_out=0.2)
-    monkeypatch.setattr(NumbersFile, "opened", lambda width: None)
-    same(wanted, fit_table(table(), "y", n_nodes=4, correct=False, memory_limit=0, hold_out=0.2))
-
-
-def test_a_full_disk_is_no_end(monkeypatch):
-    source, types = open_table(table()), types_of()
-    wanted = read_rows(source, types, None)
-    n_written = []
-
-    class Full:
-        def write(self, data):
-            n_written.append(len(data))
-            raise OSError(28, "No space left on device")
-
-        def close(self):
-            n_written.append("closed")
-
-    monkeypatch.setattr(large_rows.tempfile, "TemporaryFile", lambda dir: Full())
-    large = LargeRows(source, types, None)
-    assert n_written[1:] == ["closed"]
-    for _ in range(2):
-        np.testing.assert_array_equal(np.concatenate([part.X for part in large]), wanted.X)
-
-
-# Rows
-
-
-def types_of(labels=None):
-    inputs = (Input("u"), Input("v"), Input("kind", Categories(("a", "b", "c"))))
-    return ColumnTypes(Columns(inputs), "y", labels)
-
-
-@pytest.mark.parametrize("spill", [True, False])
-@pytest.mark.parametrize("labels", [None, np.array(["high", "low"])])
-def test_rows_are_the_same_in_every_pass(monkeypatch, spill, labels):
-    monkeypatch.setattr(large_rows, "_SIZES", replace(large_rows._SIZES, read_bytes=8 * 6 * 70))
-    source, types = open_table(table() if labels is None else classes()), types_of(labels)
-    wanted = read_rows(source, types, None)
-    large = LargeRows(source, types, None, spill=spill)
-    assert len(large) == N
-    begun = iter(large)  # another pass, which is read ahead
-    next(begun)
-    for _ in range(2):
-        parts = list(large)
-        assert len(parts) == (5 if spill else 1)
-        np.testing.assert_array_equal(np.concatenate([part.X for part in parts]), wanted.X)
-        np.testing.assert_array_equal(np.concatenate([part.y for part in parts]), wanted.y)
-    large.close()
+    assert in_blocks.about["held_out"] == pytest.approx(in_memory.about["held_out"])
 
 
 def test_the_file_is_gone_after_the_fit(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(large_rows.tempfile, "tempdir", None)
-    assert large_rows._folder() is None
+    monkeypatch.setattr(tempfile, "tempdir", None)
     fit_table(table(), "y", n_nodes=2, memory_limit=0)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("spill", [True, False])
-@pytest.mark.parametrize("hold", [HoldOut(0.25), HoldOut(0.1, last=True)])
-def test_rows_set_aside_are_chosen_in_cells(monkeypatch, hold, spill):
-    monkeypatch.setattr(large_rows, "CELL", 64)
-    monkeypatch.setattr(large_rows, "_SIZES", replace(large_rows._SIZES, read_bytes=8 * 6 * 50))
-    labels, source = np.array(["high", "low"]), classes()
-    large = LargeRows(open_table(source), types_of(labels), None, spill=spill)
-    found = Division(large, hold, 5, classes=True)
-    mask = held_out_mask(found.record, source["y"])
-    assert mask.sum() == found.record["rows"] == pytest.approx(hold.share * N, abs=3)
-    if hold.last:
-        assert mask[-found.record["rows"] :].all()
-    else:
-        for start in range(0, N - 64, 64):
-            cell = slice(start, start + 64)
-            assert mask[cell].sum() == 16
-            assert np.mean(source["y"][cell][mask[cell]] == "high") == pytest.approx(
-                np.mean(source["y"][cell] == "high"), abs=0.07
-            )
-    for parts, chosen in ((found.learned(), ~mask), (found.set_aside(), mask)):
-        some = list(parts)
-        np.testing.assert_array_equal(
-            np.concatenate([part.X[:, 0] for part in some]), source["u"][chosen]
-        )
-        np.testing.assert_array_equal(np.concatenate([p.y for p in some]), source["y"][chosen])
-    large.close()
-
-
-# Scores
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e180, 1e-180])
-@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", 3.0])
-def test_scores_from_blocks_are_those_of_all_rows(scale, loss):
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(200, 2)), scale * (rng.normal(size=200) + 3)
-
-    class Line(GreedyNetRegressor):
-        def predict(self, X):
-            return scale * X[:, 0]
-
-    model, cuts = Line(loss=loss), [0, 1, 90, 90, 200]
-    running = RunningScores(model)
-    for start, end in pairwise(cuts):
-        running.add(TrainingRows(X[start:end], y[start:end], 0))
-    wanted = scores_of(model, y, model.predict(X))
-    assert list(running.scores()) == list(wanted)
-    assert running.scores() == pytest.approx(wanted, rel=1e-12)
-    assert running.mean == pytest.approx(y.mean(), rel=1e-12)
-    error = scale * np.sqrt(np.mean((y / scale - 2.0) ** 2))
-    assert running.error_of(2.0 * scale) == pytest.approx(error, rel=1e-12)
-
-
-# What decides
+def test_matrices_in_files_are_those_in_memory():
+    X = np.where(np.random.default_rng(0).random((200_000, 3)) < 0.1, np.nan, 2.0)
+    X[:, 1] += np.arange(200_000)
+    rows, columns = np.arange(200_000) % 3 > 0, np.array([True, False, True])
+    mapped = memory.empty_matrix(*X.shape, on_disk=True)
+    mapped[:] = X
+    assert memory.is_on_disk(mapped)
+    for one, other in [
+        (memory.taken(X, rows), memory.taken(mapped, rows)),
+        (memory.taken(X, None, columns), memory.taken(mapped, None, columns)),
+        (memory.filled(X, np.arange(3.0)), memory.filled(mapped, np.arange(3.0))),
+    ]:
+        assert memory.is_on_disk(other)
+        np.testing.assert_array_equal(one, other)
+    mapped[:] = X
+    np.testing.assert_allclose(memory.means_of(mapped), memory.means_of(X), rtol=1e-13)
 
 
 def test_the_limit_is_a_sixth_of_the_memory(monkeypatch, tmp_path):
@@ -257,7 +154,6 @@ def test_the_limit_counts_features_and_target():
     [
         ({"cv": 5}, r"`cv` needs all rows in memory, got cv=5 for 300 rows.*omit `cv`"),
         ({"groups": "kind"}, r"`groups` needs all rows in memory"),
-        ({"weights": "v"}, r"`weights` needs all rows in memory"),
         ({"search": "dictionary"}, r"`search` needs all rows in memory"),
         (
             {"hold_out_by": "kind"},
@@ -296,7 +192,7 @@ def test_empty_cells_are_found_in_the_first_pass():
     with pytest.raises(TableError, match=r"empty cells: 15 in 'u'"):
         fit_table(table(empty=["u"]), "y", memory_limit=0, missing=None)
     lone = {"x": [1.0, np.nan, np.nan], "y": [1.0, 2.0, 3.0]}
-    with pytest.raises(TableError, match="at least two rows without empty cells, got 1"):
+    with pytest.raises(TableError, match="has 1 rows without empty cells, and a fit needs"):
         fit_table(lone, "y", missing="drop", memory_limit=0)
 
 
@@ -319,7 +215,7 @@ def test_the_command_reads_in_blocks(tmp_path, monkeypatch):
     assert (tmp_path / "r.html").exists()
     wanted = fit_table("a.csv", "y", n_nodes=5, hold_out=0.2)
     same(wanted, load("m.safetensors"))
-    run = CliRunner().invoke(main, f"{command} --memory-limit 1e-6 --weights v")
+    run = CliRunner().invoke(main, f"{command} --memory-limit 1e-6 --groups kind")
     assert run.exit_code == 2
     assert "give fewer rows, or raise --memory-limit" in run.output
 

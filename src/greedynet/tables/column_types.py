@@ -117,7 +117,7 @@ def column_types(
         for column in inputs
         if column.gaps
     ]
-    lines, gaps_of_target = reasons_in_words(left_out), tuple(surveys[target].gaps)
+    lines, gaps_of_target = reasons_in_words(left_out, surveys), tuple(surveys[target].gaps)
     return ColumnTypes(
         Columns(tuple(inputs)), target, labels, kind, tuple(assumed), lines, gaps_of_target
     )

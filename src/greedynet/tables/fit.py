@@ -225,12 +225,13 @@ def fit_table(
     about = known | {
         "rows": len(data),
         "left_out": data.n_left_out,
-        "in_blocks": is_large,
         "training": scores_on(estimator, data),
         "validation": None if held is None else scores_on(estimator, held),
         "held_out": None if aside is None else scores_aside(estimator, data, aside),
         "seconds": perf_counter() - began,
     }
+    if is_large:
+        about["in_blocks"] = True
     return TableModel(types.inputs, estimator, target, missing, about)
 
 

@@ -31,7 +31,7 @@ def useless_columns(
 ) -> dict[str, str]:
     """Return the columns that say nothing about other rows, with the reason.
 
-    If all others are such, those that are not empty or constant are used after all.
+    If all others are such, those that are not empty are used after all.
     """
     names = [name for name in surveys if name != target]
     found = {
@@ -40,7 +40,8 @@ def useless_columns(
         if name not in kept and (reason := _reason(name, surveys[name])) is not None
     }
     if len(found) == len(names):
-        found = {name: why for name, why in found.items() if why in (_CONSTANT, _EMPTY)}
+        empty = {name: why for name, why in found.items() if why == _EMPTY}
+        found = empty if len(empty) < len(names) else {}
     return found
 
 
@@ -68,13 +69,18 @@ _WORDS = {
 }
 
 
-def reasons_in_words(left_out: Mapping[str, str]) -> tuple[str, ...]:
+def reasons_in_words(
+    left_out: Mapping[str, str], surveys: Mapping[str, Survey]
+) -> tuple[str, ...]:
     """Return a line for each reason, with the columns that are left out for it."""
     lines = []
     for reason, (one, several) in _WORDS.items():
         names = [name for name, why in left_out.items() if why == reason]
         if names:
             said = f"{_some(names)} {one if len(names) == 1 else several}"
+            if reason == _CONSTANT and len(names) == 1:
+                value = next(iter(surveys[names[0]].distinct or ()))
+                said = f"{names[0]!r} is {value!r} in every row"
             which = "it" if len(names) == 1 else "them"
             lines.append(f"{said}: left out; `use={names[0]!r}` keeps {which}")
     return tuple(lines)

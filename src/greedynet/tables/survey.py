@@ -176,7 +176,7 @@ def _complete(store: Store, name: str, found: Survey, marks: Marks) -> None:
         other = _number(store, name, ",")
         again = _counted(store, [name], ",")[name]
         texts = _texts(store, cell, other, again, ",", marks)
-        if texts.notation.n + again.numbers + again.n_gaps == again.full:
+        if texts.notation.n and not texts.notation.n_others:
             found.numbers, found.plain, found.texts = again.numbers, again.plain, texts
 
 
@@ -305,19 +305,14 @@ def _numbers(found: Survey, texts: TextTallies, words: Wording, marks: Marks) ->
                 '`decimal=","` requires commas: write `decimal="."`, or `thousands="."` if points '
                 "separate thousands."
             )
-        raise TableError(
-            f"{words.what} holds {notation.n_others:,} cells such as {cell!r} (data row {row})"
-            f"{_beside(found, notation)}: if the comma is a decimal one, write all numbers with it "
-            f'and `decimal=","`, or {words.as_text}.'
-        )
+        cells = f"{notation.n_others:,} cells such as {cell!r} (data row {row})"
+        if notation.is_promised:
+            said = f'{cells}: if the comma is a decimal one, write `decimal=","`'
+        else:
+            said = f"{cells}, with a comma, beside numbers with a point: write all of them alike"
+        raise TableError(f"{words.what} holds {said}, or {words.as_text}.")
     _refuse_others(found, notation, "numbers", words)
     return notation.decide(words, found.plain, marks.thousands)
-
-
-def _beside(found: Survey, notation: NotationTally) -> str:
-    if found.plain.has_fractions:
-        return ", with a comma, beside numbers with a point"
-    return "" if notation.is_promised else ", with a comma, beside others"
 
 
 def _refuse_others(found: Survey, tally: TextTally, nouns: str, words: Wording) -> None:

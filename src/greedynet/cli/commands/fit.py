@@ -100,7 +100,6 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
         warnings.simplefilter("always")
         with reporter() as shown, checkpoint(options.pop("checkpoint")):
             options |= {"progress": shown, "on_stage": shown.show}
-            options["decimal"] = options["decimal"] or "."
             model = fit_table(data, target, **options, **parameters)
     said = [*(str(warning.message) for warning in caught), *model.about["noticed"]]
     for message in dict.fromkeys(map(as_options, said)):

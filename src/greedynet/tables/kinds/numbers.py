@@ -366,7 +366,8 @@ class NotationTally(TextTally):
         if notation.percent:
             said.append(f"{self._percent!r} is read as a number of per cent")
         if notation.unit:
-            said.append(f"numbers are read as {notation.unit}")
+            cell = self._units[notation.unit][0][0]
+            said.append(f"{cell!r} is read as a number of {notation.unit}")
         return "; ".join(said)
 
 

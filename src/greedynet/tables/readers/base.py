@@ -32,7 +32,7 @@ class AsNumbers:
 
 
 # Rows of a block: enough to be fast, few enough to need little memory.
-ROWS = 2**16
+ROWS = 2**14
 
 
 class TableError(ValueError):

@@ -1,8 +1,9 @@
 """Doors: whatever holds a table -> `DuckTable` for files, `FrameTable` for columns in memory."""
 
+import json
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from greedynet.support.duck import connect, literal, literals, quoted
 from greedynet.support.files import require
+from greedynet.tables.readers import base
 from greedynet.tables.readers.base import (
     AsNumbers,
     Block,
@@ -25,8 +27,6 @@ from greedynet.tables.readers.base import (
 )
 from greedynet.tables.readers.store import Store
 from greedynet.tables.readers.text_files import TextFile, compression_of
-
-FRAME_ROWS = 8192
 
 
 class DuckTable:
@@ -131,8 +131,8 @@ class FrameTable:
         self, names: Sequence[str], numbers: Mapping[str, AsNumbers] | None = None
     ) -> Iterator[Block]:
         """Yield the rows of these columns in order, several thousand at a time."""
-        for start in range(0, self.n_rows, FRAME_ROWS):
-            part = slice(start, start + FRAME_ROWS)
+        for start in range(0, self.n_rows, base.ROWS):
+            part = slice(start, start + base.ROWS)
             yield {name: without(self._columns[name][part], self.na) for name in names}
 
     def _column(self, frame: Any, name: Any) -> Column:
@@ -160,7 +160,7 @@ def text_table(file: TextFile) -> DuckTable:
         source = (
             f"read_csv({literal(str(path))}, columns = {{{types}}}, header = true, "
             f"delim = {literal(layout.separator)}, quote = '\"', escape = '\"', nullstr = '', "
-            f"skip = {layout.n_titles}, compression = '{kind}', auto_detect = false, "
+            f"skip = {layout.n_above}, compression = '{kind}', auto_detect = false, "
             "null_padding = false, strict_mode = true)"
         )
         store.add(source, columns)
@@ -188,7 +188,7 @@ def text_table(file: TextFile) -> DuckTable:
 def _explained(file: TextFile, message: str) -> TableError:
     """Return what an error of DuckDB's reader means."""
     line = re.search(r"CSV Error on Line: (\d+)", message)
-    row = int(line[1]) - file.layout.n_titles - 1 if line else 0
+    row = int(line[1]) - file.layout.n_above - 1 if line else 0
     where = f"data row {row}" if row > 0 else "the first line"
     found = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if found is not None:
@@ -247,14 +247,37 @@ def _typed_table(source: str, label: str, what: str, paths: Sequence[Path]) -> D
     connection = connect()
     try:
         found = [str(row[0]) for row in connection.execute(f"describe from {source}").fetchall()]
+        columns = {name: quoted(name) for name in found if not is_index_column(name)}
         if what == "Parquet":
             _check_parquet_names(connection, paths, label)
+            columns |= _pandas_columns(connection, paths[0], columns)
     except duckdb.Error as error:
         raise explained(error) from None
     finally:
         connection.close()
-    columns = {name: quoted(name) for name in found if not is_index_column(name)}
     return DuckTable(label, list(columns), fill)
+
+
+def _pandas_columns(connection: Any, path: Path, names: Collection[str]) -> dict[str, str]:
+    """Return the SQL of columns of which pandas noted what Parquet itself does not hold.
+
+    These are the clock on the wall of times with a zone, and the unit of durations.
+    """
+    rows = connection.execute(
+        f"select value from parquet_kv_metadata({literal(str(path))}) where key = 'pandas'"
+    ).fetchall()
+    found = {}
+    for column in json.loads(bytes(rows[0][0]))["columns"] if rows else ():
+        name, zone = column["name"], (column.get("metadata") or {}).get("timezone")
+        unit = re.fullmatch(r"timedelta64\[(ns|us|ms|s)\]", str(column.get("numpy_type")))
+        if name not in names:
+            continue
+        if zone is not None:
+            found[name] = f"timezone({literal(str(zone))}, {quoted(name)})"
+        elif unit is not None:
+            scale = {"ns": "// 1000", "us": "", "ms": "* 1000", "s": "* 1000000"}[unit[1]]
+            found[name] = f"to_microseconds({quoted(name)} {scale})"
+    return found
 
 
 def _check_parquet_names(connection: Any, paths: Sequence[Path], label: str) -> None:
@@ -426,12 +449,22 @@ def parts_table(parts: Iterable[Any], opened: Callable[[Any], Any]) -> DuckTable
             " which is exhausted after one: pass a list, or an object whose `__iter__` starts "
             "again."
         )
-    first = next(map(opened, parts), None)
+
+    def one(part: Any) -> Any:
+        if isinstance(part, tuple):
+            raise TypeError(
+                "`source` must yield tables, such as data frames or mappings from names to "
+                "columns, got a tuple as a part: blocks `(X, y)` have no names; pass them to the "
+                "`fit` of an estimator."
+            )
+        return opened(part)
+
+    first = next(map(one, parts), None)
     if first is None:
         raise TableError("`source` must yield at least one part, got none.")
 
     def fill(store: Store) -> None:
-        for number, table in enumerate(map(opened, parts)):
+        for number, table in enumerate(map(one, parts)):
             absent = sorted(set(first.names) - set(table.names))
             if absent:
                 raise TableError(

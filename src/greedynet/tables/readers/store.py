@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from greedynet.support.duck import connect, literals
+from greedynet.tables.readers import base
 from greedynet.tables.readers.base import (
     EMPTY,
-    ROWS,
     AsNumbers,
     Block,
     Column,
@@ -61,11 +61,11 @@ class Store:
         described = self.connection.execute(f"describe {query}", parameters).fetchall()
         kinds = dict(zip(columns, (_kind(str(row[1])) for row in described), strict=True))
         if not self.names:
-            self.names, self._kinds = tuple(columns), kinds
             made = ", ".join(
                 f"{_normal(f'c{i}', str(row[1]))} as c{i}" for i, row in enumerate(described)
             )
             self._run(f"create table memory.main.t as select {made} from ({query})", parameters)
+            self.names, self._kinds = tuple(columns), kinds
         else:
             self._insert(query, columns, kinds, described, parameters)
         [(self.n_rows,)] = self.connection.execute("select count(*) from memory.main.t").fetchall()
@@ -169,7 +169,7 @@ class Store:
         """Yield the rows of these columns in order, several thousand at a time."""
         self.learn(names)
         columns = [self._read(name, (numbers or {}).get(name)) for name in names]
-        step = max(1024, min(ROWS, 2**23 // max(len(columns), 1))) if ROWS > 1024 else ROWS
+        step = base.ROWS
         cursor = self.connection.cursor()
         for start in range(0, self.n_rows, step):
             block: Block = {}

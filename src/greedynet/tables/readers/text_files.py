@@ -46,13 +46,13 @@ class Layout:
     ----------
     names : tuple of str
         Of all columns, "" for those without one.
-    n_titles : int
+    n_above : int
         Lines above the header.
     """
 
     names: tuple[str, ...]
     separator: str
-    n_titles: int
+    n_above: int
     encoding: str
 
 
@@ -87,13 +87,13 @@ class TextFile:
         order = SEPARATORS if not prefers_tab else ("\t", ",", ";", "|")
         candidates = order if separator is None else (separator,)
         rows = [self._rows(lines, candidate) for candidate in candidates]
-        best = max(range(len(rows)), key=lambda i: _evenness(rows[i]))
+        best = max(range(len(rows)), key=lambda i: _quality(rows[i]))
         n_titles = _titles(rows[best])
         header = rows[best][n_titles] if rows[best] else []
         names = tuple(name.strip() for name in header)
         self._check_header(names)
-        # Lines of a title have no line breaks in cells.
-        self.layout = Layout(names, candidates[best], n_titles, self.encoding)
+        n_lines = _lines_above(lines, candidates[best], n_titles)
+        self.layout = Layout(names, candidates[best], n_lines, self.encoding)
         if n_titles:
             said = f"{n_titles} lines" if n_titles > 1 else "the line"
             first = next((cell.strip() for row in rows[best] for cell in row if cell.strip()), "")
@@ -177,11 +177,23 @@ class TextFile:
         check_names(self.label, list(filter(None, names)))
 
 
-def _evenness(rows: list[list[str]]) -> tuple[bool, int]:
+def _lines_above(lines: list[str], separator: str, n_titles: int) -> int:
+    """Return how many lines there are before a row, of which some are empty."""
+    reader, start = csv.reader(lines, delimiter=separator), 0
+    for row in reader:
+        if row and n_titles == 0:
+            break
+        n_titles -= bool(row)
+        start = reader.line_num
+    return start
+
+
+def _quality(rows: list[list[str]]) -> tuple[bool, int, int]:
     """Return whether a separator splits all lines below a title alike, and into how many cells."""
-    below = rows[_titles(rows) :]
+    n_titles = _titles(rows)
+    below = rows[n_titles:]
     width = len(below[0]) if below else 0
-    return width > 1 and all(len(row) == width for row in below), width
+    return width > 1 and all(len(row) == width for row in below), -n_titles, width
 
 
 def _titles(rows: list[list[str]]) -> int:
@@ -192,12 +204,14 @@ def _titles(rows: list[list[str]]) -> int:
     n = 0
     while n < min(_MOST_TITLES, len(rows) - 2) and _is_title(rows[n], width):
         n += 1
-    return n if len(rows[n]) == width else 0
+    # A line of numbers is no header.
+    names = [cell for cell in rows[n] if cell.strip() and plain_number(cell.strip()) is None]
+    return n if names and width > 1 and len(rows[n]) == width else 0
 
 
 def _is_title(row: list[str], width: int) -> bool:
     n_full = sum(1 for cell in row if cell.strip())
-    return n_full <= 1 and (len(row) == 1 < width or (len(row) == width > 2))
+    return n_full <= 1 and (len(row) == 1 < width or width > 2)
 
 
 # Encodings

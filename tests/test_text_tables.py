@@ -1,0 +1,147 @@
+"""Text files of every kind: read as Python's CSV reader would, or refused with the row."""
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from greedynet import TableWarning, fit_table
+from greedynet.tables.readers import TableError, open_table
+
+
+def cells_of(table):
+    parts = list(table.blocks(table.names))
+    return {name: [cell for part in parts for cell in part[name].tolist()] for name in table.names}
+
+
+def write(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+QUOTED = st.text(st.sampled_from('ab1,;. "\n'), max_size=4).map(
+    lambda text: '"' + text.replace('"', '""') + '"'
+)
+CELLS = st.one_of(st.text(st.sampled_from("ab1.; é"), max_size=4), QUOTED)
+
+
+@st.composite
+def files(draw):
+    """Files of two columns by the rules of CSV."""
+    rows = draw(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6))
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    return end.join(["first,second", *(",".join(row) for row in rows)]) + draw(
+        st.sampled_from(["", end])
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(files())
+@example('first,second\n"a ""b"" c",1\n')
+@example("first,second\r\n1,2\r\n\r\n3,4")
+@example('first,second\n"a\nb","c,d"\n')
+def test_files_are_read_as_python_reads_them(tmp_path_factory, text):
+    path = write(tmp_path_factory.mktemp("files") / "a.csv", text)
+    _, *rows = [row for row in csv.reader(io.StringIO(text, newline="")) if row]
+    found = cells_of(open_table(path, ","))
+    wanted = {name: [row[i] for row in rows] for i, name in enumerate(("first", "second"))}
+    assert found == {
+        name: [cell.replace("\r\n", "\n") for cell in cells] for name, cells in wanted.items()
+    }
+
+
+@pytest.mark.filterwarnings("ignore:.*above the names")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x,y\n1,2\n3\n", "data row 2 has 1 cells, the first line 2"),
+        ("x,y\n1,2\n3,4,5\n", "data row 2 has 3 cells, the first line 2"),
+        ('x,y\n1,"2"3\n', "data row 1 has a quote that does not end where its cell does"),
+        ('x,y\n1,"2\n3,4\n', "data row 1 has a quote that does not end where its cell does"),
+        ("Report\nx,y,z\n1,2,3\n3,4\n", "data row 2 has 2 cells, the first line 3"),
+    ],
+)
+def test_rows_that_are_not_like_the_others(tmp_path, text, message):
+    path = write(tmp_path / "a.csv", text)
+    with pytest.raises(TableError, match=message):
+        open_table(path, ",").store()
+
+
+def test_letters_that_are_not_utf8_are_refused_or_said(tmp_path):
+    text = "x,c\n" + "1,a\n" * 10 + "2,größe\n"
+    path = write(tmp_path / "a.csv", text.encode("cp1252"))
+    with pytest.warns(TableWarning, match=r"not UTF-8 text \(byte 0xf6\) and is read as Windows"):
+        assert cells_of(open_table(path))["c"][-1] == "größe"
+    with pytest.raises(TableError, match=r"a.csv is not UTF-8 text.*`encoding='cp1252'`"):
+        open_table(path, encoding="utf-8").store()
+    # The first letter beyond ASCII is UTF-8, a later one is not.
+    path = write(tmp_path / "b.csv", "x,c\n1,é\n".encode() + b"2,\xff\n")
+    with pytest.raises(TableError, match=r"b.csv is not UTF-8 text \(byte 0xff\)"):
+        open_table(path).store()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_compressed_files_and_what_damages_them(tmp_path, pack):
+    text = b"x,y\n" + b"1.5,red\n" * 30_000
+    path = write(tmp_path / "a.csv.packed", pack(text))
+    assert cells_of(open_table(path))["y"] == ["red"] * 30_000
+    path.write_bytes(pack(text)[:-20])
+    with pytest.raises(TableError, match=r"damaged|cannot be read"):
+        open_table(path).store()
+
+
+def test_zstandard(tmp_path):
+    zstandard = pytest.importorskip("zstandard")
+    path = write(tmp_path / "a.csv.zst", zstandard.compress(b"x,y\n1,2\n3,4\n"))
+    assert cells_of(open_table(path)) == {"x": ["1", "3"], "y": ["2", "4"]}
+
+
+def test_line_breaks_of_two_kinds(tmp_path):
+    path = write(tmp_path / "a.csv", b"x,y\r\n1,2\n3,4\r\n")
+    assert cells_of(open_table(path)) == {"x": ["1", "3"], "y": ["2", "4"]}
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize(
+    ("titles", "said"),
+    [
+        (["Sales of 2023", "by region"], "2 lines above the names of the columns, 'Sales of 2023'"),
+        (["Report#", ""], "the line above the names of the columns, 'Report'"),
+    ],
+)
+def test_title_lines_are_skipped_and_said(tmp_path, separator, titles, said):
+    rows = [*titles, "region#size#price", "a#1,5#3", "b#2#4", "c#3#5"]
+    text = "\n".join(row.replace("#", separator) for row in rows).replace("1,5", "1.5")
+    if separator == "," and "#" in titles[0]:
+        text = text.replace("Report,", "Report,,", 1)
+    with pytest.warns(TableWarning, match=said):
+        table = open_table(write(tmp_path / "a.csv", text))
+    assert table.names == ("region", "size", "price")
+    assert cells_of(table)["size"] == ["1.5", "2", "3"]
+
+
+def test_names_cannot_become_queries(tmp_path):
+    names = ['a"b', "c'd", "x); drop table t; --", "select", "c0", "ü{}", "$1"]
+    lines = [",".join('"' + name.replace('"', '""') + '"' for name in [*names, "y"])]
+    levels = ["it's", '"q"', "'; drop table t; --", "{t}", "%s", "\\", "$1"]
+    for i in range(40):
+        cells = [levels[(i + j) % len(levels)] for j in range(len(names))]
+        lines.append(",".join('"' + c.replace('"', '""') + '"' for c in [*cells, str(i % 7)]))
+    path = write(tmp_path / 'it\'s "a" file.csv', "\n".join(lines))
+    model = fit_table(path, "y", n_nodes=2, use=names)
+    assert model.columns.names == tuple(names)
+    frame = {name: [levels[(i + j) % 7] for i in range(40)] for j, name in enumerate(names)}
+    np.testing.assert_array_equal(model.predict(frame), model.predict(path))
+
+
+def test_wide_files(tmp_path):
+    names = [f"x{j}" for j in range(2_000)]
+    text = ",".join([*names, "y"]) + "\n" + (",".join(["1.25"] * 2_001) + "\n") * 2
+    (block,) = open_table(write(tmp_path / "a.csv", text)).blocks(["x0", "x1999"])
+    assert [cells.tolist() for cells in block.values()] == [["1.25", "1.25"]] * 2
