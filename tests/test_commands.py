@@ -291,7 +291,7 @@ def test_decimal_commas(folder):
     run("predict", "m.safetensors", data, "--out", "p.csv")
     points = write(folder / "points.csv", {name: table[name] for name in ("x", "color", "y")})
     told = run("evaluate", "m.safetensors", points, code=2).stderr
-    assert "a number with a point" in told
+    assert "they have a decimal point" in told
     assert "write --decimal '.'" in told
     run("evaluate", "m.safetensors", points, "--decimal", ".")
     found = [float(row["prediction"]) for row in read(folder / "p.csv")]

@@ -21,7 +21,7 @@ from greedynet.cli import main
 from greedynet.report.summary import _cells
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.findings import Findings
-from greedynet.tables.kinds import Categories, Dates, Durations, Numbers, from_state
+from greedynet.tables.kinds import Dates, Durations, Numbers, from_state
 from greedynet.tables.kinds.base import Wording
 from greedynet.tables.kinds.date_texts import read_moment, read_moments
 from greedynet.tables.kinds.dates import position

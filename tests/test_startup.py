@@ -54,7 +54,7 @@ def test_estimators_do_not_load_the_packages_around_them(name):
     assert {package for package in OUTER if f"greedynet.{package}" in modules} == set()
 
 
-def test_small_text_tables_are_read_without_compiled_code(tmp_path):
+def test_text_tables_are_read_without_compiled_code(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x,c\n1.5,red\n,blue\n")
     code = (
@@ -62,6 +62,11 @@ def test_small_text_tables_are_read_without_compiled_code(tmp_path):
         "table = open_table(sys.argv[1])\n"
         "assert [len(block['x']) for block in table.blocks(table.names)] == [2]\n"
     )
-    modules = loaded(code, path)
-    assert libraries(modules) & NUMERICAL == set()
-    assert "greedynet.tables.readers.delimited.plain" not in modules
+    modules = libraries(loaded(code, path))
+    assert modules & NUMERICAL == set()
+    assert "duckdb" in modules
+
+
+def test_duckdb_is_loaded_for_tables_only(tmp_path):
+    code = "from greedynet.tables.fit import fit_table\nfrom greedynet.cli import main\n"
+    assert "duckdb" not in libraries(loaded(code))

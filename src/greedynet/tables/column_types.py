@@ -14,10 +14,10 @@ from greedynet.tables.findings import check_present, empty_cells
 from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers, Truths
 from greedynet.tables.kinds.categories import are_truths
 from greedynet.tables.kinds.date_texts import DAY_FIRST
-from greedynet.tables.notices import reasons_in_words, useless_columns
 from greedynet.tables.readers import Marks, Table, TableError, is_text
 from greedynet.tables.roles import Roles
 from greedynet.tables.survey import Survey, decide, wording_of_input, wording_of_target
+from greedynet.tables.useless import reasons_in_words, useless_columns
 
 _NUMBERS = Numbers()
 

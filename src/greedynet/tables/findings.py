@@ -121,6 +121,8 @@ def _advice(tally: Occurrences) -> str:
     if not tally.wanted.startswith("numbers"):
         return "correct these cells."
     marked = [read_marked(cell) for cell in tally.cells]
+    if all(cell is not None and cell.has_point for cell in marked):
+        return 'they have a decimal point: if all numbers of the table do, write `decimal="."`.'
     if all(cell is not None and cell.has_decimal_comma for cell in marked):
         return 'if the comma is a decimal one, write `decimal=","`.'
     if all(cell is not None and cell.thousands == "," for cell in marked):

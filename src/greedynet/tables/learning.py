@@ -146,7 +146,7 @@ def learning_curve(
     """
     if repeats < 1:
         raise TableError(f"`repeats` must be at least 1, got {repeats}: write 3, for example.")
-    how = {"thousands": thousands, "encoding": encoding}
+    how: dict[str, Any] = {"thousands": thousands, "encoding": encoding}
     table, target = open_table(source, separator, decimal, **how), str(target)
     check_present(table, [target, *([] if hold_out_by is None else [hold_out_by])], "column")
     columns = _in_memory(table)

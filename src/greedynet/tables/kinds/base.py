@@ -14,6 +14,12 @@ Mask = NDArray[np.bool_]
 # Problems of cells by name, "empty", "text" or "unknown", each with a mask of its rows.
 Problems = dict[str, Mask]
 
+# Words behind a number that make a duration of it.
+DURATIONS = frozenset(
+    ("day", "days", "h", "hr", "hrs", "hour", "hours", "min", "mins", "minute", "minutes")
+    + ("sec", "secs", "second", "seconds")
+)
+
 # A column with at least this fraction of numbers is taken to be numeric, and so for dates.
 MOSTLY = 0.9
 

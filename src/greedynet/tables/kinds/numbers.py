@@ -22,8 +22,7 @@ import numpy as np
 
 from greedynet.support.duck import literal
 from greedynet.support.types import Float64
-from greedynet.tables.kinds.base import Mask, Part, Problems, TextTally, Wording
-from greedynet.tables.kinds.durations import read_span
+from greedynet.tables.kinds.base import DURATIONS, Mask, Part, Problems, TextTally, Wording
 from greedynet.tables.kinds.marks import ALIKE, read_marked
 from greedynet.tables.readers import TableError
 from greedynet.tables.readers.base import (
@@ -261,7 +260,7 @@ class NotationTally(TextTally):
         found = read_marked(text, self.decimal)
         if found is None or math.isinf(found.value):
             return False
-        if found.unit and read_span(text) is not None:
+        if found.unit.lower() in DURATIONS:
             return False  # 90 min
         if found.has_decimal_comma:
             self.n_others += count

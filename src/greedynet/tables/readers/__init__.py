@@ -103,7 +103,8 @@ def open_table(
         table.marks = Marks(decimal, thousands)
     table.na = table.na or ((na,) if isinstance(na, str) else tuple(map(str, na)))
     table.memory_limit = memory_limit
-    return table  # type: ignore[no-any-return]
+    opened_table: Table = table
+    return opened_table
 
 
 def reading_record(

@@ -118,7 +118,7 @@ def without_mask(values: Any) -> Any:
     if values.dtype.kind in "iuf":
         return np.ma.filled(values.astype(np.float64), np.nan)
     if values.dtype.kind in "Mm":
-        return np.ma.filled(values, np.array("NaT", dtype=values.dtype))
+        return np.where(np.ma.getmaskarray(values), np.array("NaT", values.dtype), values.data)
     return np.ma.filled(values.astype(object), "")
 
 
