@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extras import need
@@ -112,6 +112,7 @@ def test_dates_are_read_as_they_were_written(moment):
         assert read_moments([moment.strftime(form)], order).tolist() == [moment], form
 
 
+@settings(deadline=None)
 @given(st.text(max_size=12))
 def test_any_text_is_something(text):
     kind, _ = decided(["a", "b", text])
@@ -216,6 +217,7 @@ def test_promised_marks():
         open_table({"x": [1]}, thousands=".")
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(-(10**9), 10**9), st.sampled_from([1, 10, 100, 1000])), min_size=1
@@ -250,6 +252,7 @@ def store_of(cells):
     return open_table({"x": np.array(cells, dtype=object)}).store()
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1), st.integers(1, 17))
 def test_duckdb_rounds_decimals_as_python_does(values, digits):
     cells = [f"{value:.{digits}g}" for value in values] + [repr(value) for value in values]

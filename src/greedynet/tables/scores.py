@@ -93,6 +93,7 @@ def labelled_blocks(
     findings = Findings(table.label, empty_is_fine=missing is not None)
     start = 0
     column = target_input(target, model.classes_, model.target_kind, model.target_gaps)
+    column = column.written(table.marks)
     also = [] if weights is None else [weights]
     how: dict[str, Any] = {"missing": missing, "unknown": unknown, "also": also, "target": column}
     for X, full, block in encode_blocks(model.columns, table, **how):

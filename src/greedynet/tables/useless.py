@@ -13,7 +13,9 @@ _FEWEST = 10  # rows, below which anything may come in order
 # house_id, ID, customerId, row number
 _KEY = re.compile(r"(?:(?i:.*[\s_.-])?(?i:id|key|index|idx|nr|no|row|number)|.*[a-z]I[dD])")
 # Columns of these names count something that goes on beyond the table.
-_TIME = re.compile(r"(?i:t|.*(?:time|day|week|month|quarter|year|date|hour|minute|second|step))s?")
+_TIME = re.compile(
+    r"x|(?i:t|.*(?:time|day|week|month|quarter|year|date|hour|minute|second|step))s?"
+)
 
 _CONSTANT, _EMPTY, _KEYS, _NUMBERS = "constant", "empty", "keys", "row numbers"
 

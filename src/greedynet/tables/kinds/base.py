@@ -15,10 +15,9 @@ Mask = NDArray[np.bool_]
 Problems = dict[str, Mask]
 
 # Words behind a number that make a duration of it.
-DURATIONS = frozenset(
-    ("day", "days", "h", "hr", "hrs", "hour", "hours", "min", "mins", "minute", "minutes")
-    + ("sec", "secs", "second", "seconds")
-)
+_HOURS = ("day", "days", "h", "hr", "hrs", "hour", "hours")
+_MINUTES = ("min", "mins", "minute", "minutes", "sec", "secs", "second", "seconds")
+DURATIONS = frozenset((*_HOURS, *_MINUTES))
 
 # A column with at least this fraction of numbers is taken to be numeric, and so for dates.
 MOSTLY = 0.9
