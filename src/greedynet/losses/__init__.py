@@ -12,8 +12,7 @@ from greedynet.losses.base import Fit, Loss, Reweightable
 from greedynet.losses.chebyshev import Chebyshev
 from greedynet.losses.huber import Huber
 from greedynet.losses.pinball import Absolute, Quantile
-from greedynet.losses.power import Power
-from greedynet.losses.squared import Squared
+from greedynet.losses.power import Power, Squared
 from greedynet.support.checks import is_number
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The norms of the spaces `L_p`, `1 < p < infinity`."""
+"""The norms of the spaces `L_p`, `1 < p < infinity`: `Squared` for least squares, and `Power`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 
 from greedynet.losses.base import ROUNDING, Fit, fit_outputs, or_ones
 from greedynet.losses.solvers import least_squares, line_minimum, newton_step
+from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
 
 # Relative distance to the optimum at which a fit has converged, certified by duality.
@@ -21,6 +22,42 @@ FLAT = 4.0
 LARGEST_WEIGHTING = 4.0
 # Smallest curvature, relative to its largest value.
 FLATTEST = 1e-13
+
+
+@dataclass(frozen=True)
+class Squared:
+    """`|r| = (sum_i w_i r_i^2)^(1/2)`, over rows and outputs: the norm of the paper.
+
+    The functional is `w r / |r|`, and `<functional, r> = |r|`.
+    """
+
+    name: str = "squared_error"
+
+    @property
+    def arguments(self) -> Mapping[str, str | float]:
+        """Arguments with which `get_loss` returns the same loss."""
+        return {"loss": self.name}
+
+    def fit(
+        self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
+    ) -> Fit:
+        """Return the least-squares fit; `start` is not needed."""
+        fit = fit_outputs(_solve, columns, Y, weights, None)
+        size, target = self.size(fit.residuals, weights), self.size(Y, weights)
+        if size <= ROUNDING * target:
+            return fit
+        w = or_ones(weights, len(Y))
+        return Fit(fit.weights, fit.residuals, w[:, None] * (fit.residuals / size))
+
+    def size(self, residuals: Float64, weights: Float64 | None) -> float:
+        """Return the weighted Euclidean norm."""
+        return safe_norm(residuals * np.sqrt(or_ones(weights, len(residuals)))[:, None])
+
+
+def _solve(
+    columns: Float64, y: Float64, w: Float64, start: Float64 | None
+) -> tuple[Float64, Float64]:
+    return least_squares(columns, y, w), np.zeros_like(y)
 
 
 @dataclass(frozen=True)
