@@ -369,7 +369,8 @@ def test_map_puts_points_where_they_belong():
 def test_kinks_in_the_plane():
     inner = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, -2.0], [1.0, 1.0]])
     biases = np.array([-0.5, 0.0, 1.0, 9.0])
-    display = NeuronsDisplay(inner, biases, [3.0, -1.0, 2.0, 5.0]).plot()
+    outer = np.array([3.0, -1.0, 2.0, 5.0]) / np.linalg.norm(inner, axis=1)
+    display = NeuronsDisplay.from_network(Network(inner, biases, outer[:, None]))
     segments = display.kinks_.get_segments()
     assert len(segments) == 3, "the last kink does not cross the square"
     # The heaviest come last.
@@ -791,9 +792,9 @@ class Missing:
             raise ModuleNotFoundError(name, name="matplotlib")
 
 sys.meta_path.insert(0, Missing())
-from greedynet.plots import NeuronsDisplay
+from greedynet.plots import PathDisplay
 print("imported", file=sys.stderr)
-NeuronsDisplay([[1.0]], [0.0], [1.0]).plot()
+PathDisplay([0, 1], [1.0, 0.5]).plot()
 """
 
 
@@ -804,7 +805,7 @@ def test_matplotlib_is_needed_to_draw_only():
     first, *_, last = done.stderr.splitlines()
     assert first == "imported"
     assert last == (
-        "ModuleNotFoundError: `NeuronsDisplay.plot` needs matplotlib, which is not installed: "
+        "ModuleNotFoundError: `PathDisplay.plot` needs matplotlib, which is not installed: "
         'pip install "greedynet[plots]"'
     )
 
@@ -875,14 +876,14 @@ def test_what_curves_refuse(deep, one):
         CurvesDisplay.from_network(network, "height")
     with pytest.raises(ValueError, match="`features` must be positions from 0 to 2 or names"):
         CurvesDisplay.from_network(network, 3)
+    with pytest.raises(ValueError, match="`features` must have at least one position or name"):
+        CurvesDisplay.from_network(network, [])
     with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
         CurvesDisplay.from_network(random_deep_network(3, 2))
     with pytest.raises(ValueError, match="draw its effects with `draw_effects`"):
         CurvesDisplay.from_estimator(one[1])
     with pytest.raises(TypeError, match="must be a Network, got Green"):
         CurvesDisplay.from_network(type("Green", (), {})())
-    with pytest.raises(ValueError, match="`names` must have one name"):
-        CurvesDisplay(column_curves(network), ["age"])
     with pytest.raises(ValueError, match=r"one hidden layer.*`CurvesDisplay`"):
         NeuronsDisplay.from_estimator(model)
 

@@ -33,12 +33,14 @@ class CurvesDisplay:
 
     Parameters
     ----------
-    curves : sequence of ColumnCurves
-        One for each panel.
-    names : sequence of str
-        Names of the columns.
-    label : str, default="contribution"
-        What is drawn.
+    network : Network
+        A network with two hidden layers.
+    features : int, str, sequence of them, or None, default=None
+        Positions or names of columns with hinges; None for the four with the largest curves.
+    output : int or None, default=None
+        Output in whose units the curves are, if there are several.
+    most_neurons : int, default=3
+        Number of neurons of each column.
 
     Attributes
     ----------
@@ -67,17 +69,27 @@ class CurvesDisplay:
 
     def __init__(
         self,
-        curves: Sequence[ColumnCurves],
-        names: Sequence[str],
+        network: Network,
+        features: int | str | Sequence[int | str] | None = None,
         *,
-        label: str = "contribution",
+        output: int | None = None,
+        most_neurons: int = 3,
     ) -> None:
-        self.curves, self.names, self.label = list(curves), list(names), label
-        if not self.curves or len(self.curves) != len(self.names):
+        caller = "CurvesDisplay.from_network"
+        check_kind(network, Network, "network", caller)
+        if network.ramps is None:
             raise ValueError(
-                "`names` must have one name for each of the curves, of which there must be at "
-                f"least one, got {len(self.names)} for {len(self.curves)}."
+                f"`network` of `{caller}` must have two hidden layers, got one, which has no "
+                "curves of columns: draw its effects with `draw_effects`."
             )
+        names = input_names(network, network.n_features)
+        chosen = check_output(network.n_outputs, output)
+        found = column_curves(network, chosen, most_neurons=most_neurons)
+        if features is None:
+            found = found[:MOST_COLUMNS]
+        else:
+            found = _requested(found, feature_positions(features, names), names)
+        self.curves, self.names = found, [names[one.feature] for one in found]
 
     @classmethod
     def from_estimator(cls, estimator: Any, **options: Any) -> "CurvesDisplay":
@@ -100,32 +112,13 @@ class CurvesDisplay:
 
         Parameters
         ----------
-        network : Network
-            A network with two hidden layers.
-        features : int, str, sequence of them, or None, default=None
-            Positions or names of columns with hinges; None for the four with the largest curves.
-        output : int or None, default=None
-            Output in whose units the curves are, if there are several.
-        most_neurons : int, default=3
-            Number of neurons of each column.
+        network, features, output, most_neurons
+            As above.
         ax, **kwargs
             Passed to `plot`.
         """
-        caller = "CurvesDisplay.from_network"
-        check_kind(network, Network, "network", caller)
-        if network.ramps is None:
-            raise ValueError(
-                f"`network` of `{caller}` must have two hidden layers, got one, which has no "
-                "curves of columns: draw its effects with `draw_effects`."
-            )
-        names = input_names(network, network.n_features)
-        chosen = check_output(network.n_outputs, output)
-        found = column_curves(network, chosen, most_neurons=most_neurons)
-        if features is None:
-            found = found[:MOST_COLUMNS]
-        else:
-            found = _requested(found, feature_positions(features, names), names)
-        return cls(found, [names[one.feature] for one in found]).plot(ax, **kwargs)
+        display = cls(network, features, output=output, most_neurons=most_neurons)
+        return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> "CurvesDisplay":
         """Draw the curves.
@@ -154,7 +147,7 @@ class CurvesDisplay:
             self.knots_.append(draw_ticks(one, curves.knots[1:-1]))
             one.set_xlabel(name)
             style_axes(one)
-        axes[0].set_ylabel(self.label)
+        axes[0].set_ylabel("contribution")
         one_scale(axes)
         return self
 

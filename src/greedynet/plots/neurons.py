@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from greedynet.activations import shared_degree
 from greedynet.model.network import Network
@@ -18,7 +18,6 @@ from greedynet.plots.style import (
     ring,
     style_axes,
 )
-from greedynet.support.checks import check_columns, check_matrix, check_same_length
 from greedynet.support.types import Float64
 from greedynet.views.models import (
     check_features,
@@ -41,17 +40,11 @@ class NeuronsDisplay:
 
     Parameters
     ----------
-    inner_weights : array-like of shape (n_neurons, n_features)
-        The inner weights `a_n`, for one or two features.
-    biases : array-like of shape (n_neurons,)
-        The biases `b_n`.
-    weights : array-like of shape (n_neurons,)
-        The outer weights `c_n` times the norm of the inner weights.
-    domain : array-like of shape (2, n_features) or None, default=None
-        Smallest and largest inputs; None for -1 and 1. Points on the circle are those for inputs
-        scaled from the domain to [-1, 1].
-    feature_names : list of str or None, default=None
-        Names of the inputs.
+    network : Network
+        A network with one or two inputs and at least one neuron. Points on the circle are those for
+        inputs scaled from its training range to [-1, 1].
+    output : int or None, default=None
+        Output whose weights are shown, if there are several outputs.
 
     Attributes
     ----------
@@ -65,54 +58,15 @@ class NeuronsDisplay:
     Examples
     --------
     >>> import numpy as np
+    >>> from greedynet import Network
     >>> from greedynet.plots import NeuronsDisplay
-    >>> display = NeuronsDisplay(np.eye(2), [0.0, 3.0], [1.0, -1.0]).plot()
+    >>> network = Network(np.eye(2), np.array([0.0, 3.0]), np.array([[1.0], [-1.0]]))
+    >>> display = NeuronsDisplay.from_network(network)
     >>> len(display.kinks_.get_segments())  # the second neuron is active everywhere
     1
     """
 
-    def __init__(
-        self,
-        inner_weights: ArrayLike,
-        biases: ArrayLike,
-        weights: ArrayLike,
-        *,
-        domain: ArrayLike | None = None,
-        feature_names: list[str] | None = None,
-    ) -> None:
-        self.inner_weights = check_matrix(inner_weights, "inner_weights")
-        self.biases = check_columns(biases, "biases")[:, 0]
-        self.weights = check_columns(weights, "weights")[:, 0]
-        check_same_length(
-            inner_weights=self.inner_weights, biases=self.biases, weights=self.weights
-        )
-        d = self.inner_weights.shape[1]
-        check_features(d, [1, 2], "inner_weights", "kinks in more dimensions cannot be drawn")
-        unit = np.array([[-1.0], [1.0]]) * np.ones(d)
-        self.domain = unit if domain is None else check_matrix(domain, "domain")
-        self.feature_names = feature_names or input_names(None, d)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> "NeuronsDisplay":
-        """Draw the neurons of a fitted estimator; see `from_network`."""
-        network = fitted(estimator, "network_", Network, "NeuronsDisplay.from_estimator")
-        return cls.from_network(network, ax=ax, **kwargs)
-
-    @classmethod
-    def from_network(
-        cls, network: Network, *, output: int | None = None, ax: Any = None, **kwargs: Any
-    ) -> "NeuronsDisplay":
-        """Draw the neurons of a network on the range of its training data.
-
-        Parameters
-        ----------
-        network : Network
-            A network with one or two inputs and at least one neuron.
-        output : int or None, default=None
-            Output whose weights are shown, if there are several outputs.
-        ax, **kwargs
-            Passed to `plot`.
-        """
+    def __init__(self, network: Network, *, output: int | None = None) -> None:
         check_kind(network, Network, "network", "NeuronsDisplay.from_network")
         if network.ramps is not None:
             raise ValueError(
@@ -127,14 +81,32 @@ class NeuronsDisplay:
                 "with a larger `n_nodes`."
             )
         lengths = np.linalg.norm(network.inner_weights, axis=1) ** shared_degree(network.activation)
-        display = cls(
-            network.inner_weights,
-            network.biases,
-            pick_output(network.outer_weights, output) * lengths,
-            domain=network.input_range,
-            feature_names=input_names(network, d),
-        )
-        return display.plot(ax, **kwargs)
+        self.weights = pick_output(network.outer_weights, output) * lengths
+        unit = np.array([[-1.0], [1.0]]) * np.ones(d)
+        self.domain = unit if network.input_range is None else network.input_range
+        self.inner_weights, self.biases = network.inner_weights, network.biases
+        self.feature_names = input_names(network, d)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, **kwargs: Any) -> "NeuronsDisplay":
+        """Draw the neurons of a fitted estimator; see `from_network`."""
+        network = fitted(estimator, "network_", Network, "NeuronsDisplay.from_estimator")
+        return cls.from_network(network, **kwargs)
+
+    @classmethod
+    def from_network(
+        cls, network: Network, *, output: int | None = None, ax: Any = None, **kwargs: Any
+    ) -> "NeuronsDisplay":
+        """Draw the neurons of a network on the range of its training data.
+
+        Parameters
+        ----------
+        network, output
+            As above.
+        ax, **kwargs
+            Passed to `plot`.
+        """
+        return cls(network, output=output).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> "NeuronsDisplay":
         """Draw the neurons, those with the largest weights on top.

@@ -96,6 +96,8 @@ def feature_positions(features: Any, names: list[str]) -> list[int]:
     if features is None:
         return list(range(len(names)))
     wanted = [features] if isinstance(features, int | np.integer | str) else list(features)
+    if not wanted:
+        raise ValueError("`features` must have at least one position or name, got none.")
     for feature in wanted:
         known = feature in names if isinstance(feature, str) else 0 <= feature < len(names)
         if not known:
