@@ -3,7 +3,7 @@
 import numpy as np
 
 from greedynet import Network
-from greedynet.model.ramps import Ramps
+from networks import Ramps
 
 # The second of three columns has no knots.
 FEATURES, KNOTS = [0, 0, 0, 0, 2, 2, 2], [-1.0, -0.2, 0.5, 1.0, 5.0, 5.5, 7.0]

@@ -4,12 +4,14 @@ from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
 from greedynet import GreedyNetRegressor, Network
 from greedynet.activations import ACTIVATIONS, odd_part
 from greedynet.model.ramps import Ramps
+from greedynet.support.tensorfile import write_tree
 from problems import regressor
 
 DTYPES = ("float32", "float64")
@@ -201,3 +203,8 @@ def impostor(network: Network) -> Network:
             return np.where(z > 0, 1.0, 0.5)
 
     return replace(network, activation=Impostor())
+
+
+def write_state(path: Path, state: object) -> None:
+    """Write a file with what is said to be a network."""
+    write_tree(path, "network", state)

@@ -4,7 +4,7 @@ import numpy as np
 
 from greedynet import GreedyNetRegressor
 from greedynet.search import Dictionary
-from greedynet.search.sphere import gaussian, sample_sphere
+from greedynet.search.sphere import circle, gaussian, golden_spiral, sample_sphere  # noqa: F401
 
 SEARCHES = ("continuous", "dictionary")
 
@@ -77,3 +77,48 @@ def follows_the_rule(D, Y, chosen, rule):
         if gains[atom] < gains.max() * (1 - 1e-7):
             return False
     return True
+
+
+def mixed(n=120, seed=0, noise=0.2):
+    """Columns of many kinds: uniform, lognormal, few values, two values, normal."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        [
+            rng.uniform(-1, 1, n),
+            rng.lognormal(size=n),
+            0.1 * rng.integers(0, 5, n),
+            rng.integers(0, 2, n),
+            rng.standard_normal(n),
+        ]
+    )
+    y = np.abs(X[:, 0] + X[:, 2]) + np.log(X[:, 1]) * X[:, 3] + noise * rng.standard_normal(n)
+    return X, y
+
+
+def renamed(X, seed=0):
+    """Columns in another order, some with the opposite sign."""
+    rng = np.random.default_rng(seed)
+    order, signs = rng.permutation(X.shape[1]), rng.choice([-1.0, 1.0], X.shape[1])
+    return (X * signs)[:, order]
+
+
+def in_other_units(X, seed=0):
+    """`a x + b`, with factors from a thousandth to a thousand."""
+    rng = np.random.default_rng(seed)
+    factors = 10.0 ** rng.uniform(-3, 3, X.shape[1])
+    return factors * (X + 3 * rng.standard_normal(X.shape[1]))
+
+
+def with_gaps(n=240, seed=0):
+    """Three columns; a gap in the first means 3, one in the second nothing, the last has none."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(loc=[5.0, 0.0, 0.0], size=(n, 3))
+    missing = rng.random((n, 3)) < [0.3, 0.3, 0.0]
+    y = np.where(missing[:, 0], 3.0, X[:, 0] - 5) + 2 * X[:, 2] + 0.1 * rng.normal(size=n)
+    X[missing] = np.nan
+    return X, y
+
+
+def gap_table(n=240):
+    X, y = with_gaps(n)
+    return {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}

@@ -17,6 +17,7 @@ from greedynet.model.uncertainty.local_size import SizeSettings
 from greedynet.rows.blocks import BlockSizes
 from greedynet.rows.sampling import SamplingSettings
 from greedynet.rows.splitting import FoldSettings
+from greedynet.support.parameters import parameters_of  # noqa: F401
 
 Scope = AbstractContextManager[Any]
 

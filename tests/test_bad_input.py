@@ -31,10 +31,16 @@ from greedynet.activations import ReLU
 from greedynet.cli import main
 from greedynet.losses import Absolute
 from greedynet.paper import load_example
-from greedynet.search.dictionary import Atoms
-from greedynet.search.sphere import circle, gaussian, golden_spiral, sample_sphere
-from interruptions import StopAfter, fail_while_growing
-from problems import SEARCHES, noisy, regressor, some_points
+from problems import (
+    SEARCHES,
+    circle,
+    gaussian,
+    golden_spiral,
+    noisy,
+    regressor,
+    sample_sphere,
+)
+from watching import StopAfter, fail_while_growing
 
 X, y = noisy(n_rows=40)
 FRAME = pd.DataFrame(X, columns=["a", "b"])
@@ -619,24 +625,6 @@ def test_examples_that_the_paper_does_not_have(number):
     message = r"`number` must be one of 1, 2, 3, 4, 5.*got " + re.escape(repr(number))
     with pytest.raises((ValueError, TypeError), match=message):
         load_example(number)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"memory_budget": 10}, r"`memory_budget` must cover the data.*at least \d+ bytes, got 10"),
-        ({"memory_budget": -1}, r"`memory_budget` must cover the data.*got -1"),
-        ({"points": circle(9)}, "`points`"),
-        ({"points": some_points(2)[0]}, "`points`"),
-        ({"row_scale": np.ones(3)}, "`row_scale`"),
-        ({"labels": np.arange(3)}, "`labels`"),
-        ({"X": np.full((40, 2), np.nan)}, "X contains NaN"),
-        ({"points": np.full((9, 3), np.nan)}, "points.*NaN"),
-    ],
-)
-def test_bad_data_for_the_dictionary(change, message):
-    with pytest.raises((ValueError, IndexError), match=message):
-        Atoms(**{"points": some_points(2), "X": X} | change)
 
 
 # The command line

@@ -24,7 +24,7 @@ from greedynet import (
     Network,
     OutputBounds,
 )
-from greedynet.cli.program import main
+from greedynet.cli import main
 from greedynet.exact import extremes, is_monotone, largest_difference, sensitivity
 from greedynet.export import (
     from_jax,
@@ -39,9 +39,7 @@ from greedynet.export import (
 )
 from greedynet.losses import Quantile
 from greedynet.search import Dictionary
-from greedynet.support.tensorfile import write_tree
-from greedynet.views.effects import feature_effect
-from networks import assert_same, random_deep_network, random_network
+from networks import assert_same, random_deep_network, random_network, write_state
 from test_exact import box_of, drawn_network, table_model
 from test_export_c import compiled, run, run_classes
 
@@ -117,7 +115,7 @@ def test_bounds_survive_files_and_pickles(make, tmp_path):
 def test_forged_bounds_are_refused(low, high, message, tmp_path):
     state = replace(random_network(3), bounds=OutputBounds(0, 1)).state()
     state["bounds"] = {"low": np.array(low), "high": np.array(high)}
-    write_tree(tmp_path / "forged.safetensors", "network", state)
+    write_state(tmp_path / "forged.safetensors", state)
     with pytest.raises(ModelFileError, match=message):
         greedynet.load(tmp_path / "forged.safetensors")
 
@@ -127,15 +125,6 @@ def test_networks_of_all_widths_keep_bounds():
     for network in (model.network_, *model.path_.networks):
         assert network.bounds.pairs() == [(LOW, HIGH)]
     assert_fills(model.truncate(6).predict(FAR))
-
-
-def test_effects_are_means_of_clipped_predictions():
-    network, values = fitted().network_, np.linspace(-3, 3, 7)
-    moved = [np.column_stack([np.full(len(X), v), X[:, 1]]) for v in values]
-    wanted = [network.predict(rows).mean() for rows in moved]
-    np.testing.assert_allclose(feature_effect(network, X, 0, values)[:, 0], wanted, rtol=1e-12)
-    of_free = feature_effect(replace(network, bounds=None), X, 0, values)[:, 0]
-    assert np.abs(of_free - wanted).max() > 0.1
 
 
 def test_single_precision_rounds_inwards():

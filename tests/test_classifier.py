@@ -26,9 +26,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from greedynet import FewerNodesWarning, GreedyNetClassifier, StopReason, load
 from greedynet.activations import ACTIVATIONS
-from greedynet.fitting import log_loss as log_loss_objective
 from greedynet.search import Dictionary
-from interruptions import StopAfter, fail_while_growing
+from watching import StopAfter, fail_while_growing
 
 SETTINGS = [
     {},
@@ -930,7 +929,7 @@ def test_interrupt_while_correcting(monkeypatch, fitted, after):
             raise KeyboardInterrupt("enough")
         return start
 
-    monkeypatch.setattr(log_loss_objective, "descend", limited)
+    monkeypatch.setattr("greedynet.fitting.log_loss.descend", limited)
     refuse(fitted, KeyboardInterrupt, "enough", {"y": np.arange(40) % 3})
 
 

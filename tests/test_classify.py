@@ -8,6 +8,7 @@ from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss as sklearn_log_loss
 
+from greedynet import StopReason
 from greedynet.activations import get_activation
 from greedynet.correction.limited_memory import _Curvature, minimised
 from greedynet.correction.log_loss_descent import (
@@ -34,7 +35,6 @@ from greedynet.losses.logistic import (
     probabilities,
 )
 from greedynet.model.candidate import BLEND, LINE, NETWORK, SHARES, Candidate
-from greedynet.model.path import StopReason
 from greedynet.rows.rows import Rows
 from greedynet.rows.sampling import SamplingSettings
 from greedynet.rows.scaling import InputScaling

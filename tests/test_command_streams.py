@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from extras import need
 from greedynet import GreedyNetRegressor, fit_table, load
 from greedynet.cli import main
-from greedynet.cli.prediction_columns import is_formula
 
 N = 60
 NAMES = ["=1+1", "-1.5", "mix, 2", '@x "y"', "NA"]
@@ -240,17 +239,17 @@ def test_closed_streams_that_are_not_needed(folder, closed):
 
 # Cells that a spreadsheet would compute
 
-
-@pytest.mark.parametrize("cell", ["=1+1", "+1+1", "-x", "@SUM(A1)", " =1", "\t=1", "-1+2", "--1"])
-def test_formulas_are_found(cell):
-    assert is_formula(cell)
+FORMULAS = ["=1+1", "+1+1", "-x", "@SUM(A1)", " =1", "\t=1", "-1+2", "--1"]
+OTHERS = ["-1.5", "+3", "-1e-5", "-1,5", "-inf", "+", "-", "a=b", "1-2", "<=50K"]
 
 
-@pytest.mark.parametrize(
-    "cell", ["-1.5", "+3", "-1e-5", "-1,5", "-inf", "+", "-", "", "a=b", "1-2", "<=50K"]
-)
-def test_numbers_and_names_are_no_formulas(cell):
-    assert not is_formula(cell)
+def test_formulas_are_marked_and_numbers_and_names_are_not():
+    cells = FORMULAS + OTHERS
+    given = as_csv({"x": [0.5] * len(cells), "name": cells})
+    options = ["--keep", "name", "--safe-cells"]
+    result = run("predict", "m.safetensors", "-", "--out", "-", *options, given=given)
+    found = [row["name"] for row in rows_of(result.stdout)]
+    assert found == [f"'{cell}" for cell in FORMULAS] + OTHERS
 
 
 def test_formulas_are_said_and_marked_on_demand(folder):

@@ -1131,3 +1131,35 @@ def test_missing_values_are_learned_as_in_memory(client):
     found, wanted = model.predict_interval(inputs), local.predict_interval(X)
     np.testing.assert_allclose([end.compute() for end in found], wanted, rtol=1e-8)
     assert model.outside(inputs).columns.compute().shape == (N, 4)
+
+
+class OfScheduler:
+    """A client, as far as the loss of its scheduler is concerned."""
+
+    class scheduler:  # noqa: N801
+        address = "tcp://10.0.0.1:8786"
+
+    def __init__(self, status):
+        self.status = status
+
+
+def test_the_loss_of_a_scheduler_is_named():
+    need("distributed")
+    from distributed.comm.core import CommClosedError
+
+    from greedynet.dask.cluster import ClusterError, explain_lost_scheduler
+
+    lost = r"The scheduler of `client` at tcp://10.0.0.1:8786 was lost.*`checkpoint`"
+    for status, error in (
+        ("running", CommClosedError("in <TCP (closed)>")),
+        ("connecting", OSError("whatever")),
+        ("closed", RuntimeError("Client is closed")),
+        ("running", OSError("Timed out trying to connect to tcp://10.0.0.1:8786 after 60 s")),
+    ):
+        with pytest.raises(ClusterError, match=lost), explain_lost_scheduler(OfScheduler(status)):
+            raise error
+    with (
+        pytest.raises(FileNotFoundError, match="rows"),
+        explain_lost_scheduler(OfScheduler("running")),
+    ):
+        raise FileNotFoundError("rows.parquet")

@@ -1,22 +1,22 @@
-"""Two hidden layers: ramps along single columns, and the same construction over them."""
+"""Two hidden layers: in fits of numbers and of classes."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
+from sklearn.metrics import log_loss
 
 import greedynet
 import scopes
-from greedynet import GreedyNetRegressor, Network
-from greedynet.fitting.forms import TwoLayers
-from greedynet.fitting.plan import Limits, Plan
-from greedynet.fitting.split import Folds
-from greedynet.model.candidate import CURVES, LINE, MEAN
-from greedynet.model.description import over_hinges
-from greedynet.model.ramps import Ramps
-from greedynet.rows.blocks import BlockSizes, MemoryBlocks
-from greedynet.rows.rows import Rows
-from greedynet.views.effects import feature_effect
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
+from greedynet.search import Dictionary
+from networks import Ramps
+
+CURVES = "curves of single columns"
+
+
+# Two hidden layers: ramps along single columns, and the same construction over them
 
 
 @pytest.fixture
@@ -123,21 +123,6 @@ def test_a_layer_that_is_not_used_leaves_the_network_of_one_layer(inputs):
     np.testing.assert_allclose(unused.predict(X), plain.predict(X), rtol=1e-12)
 
 
-def test_the_form_with_hinges_is_the_same_network(inputs):
-    X = inputs
-    ramps = Ramps.at_quantiles(X, None, 4)
-    network = network_over(ramps)
-    form, (features, knots) = over_hinges(network), network.hinges()
-    u = np.column_stack([X, np.maximum(X[:, features] - knots, 0)])
-    hidden = np.maximum(u @ form.inner_weights.T + form.biases, 0)
-    found = hidden @ form.outer_weights + u @ form.linear_weights + form.intercept
-    np.testing.assert_allclose(found, network.predict(X), rtol=1e-9)
-    arrays = (form.inner_weights, form.biases, form.outer_weights, form.linear_weights)
-    assert network.n_parameters == sum(a.size for a in (*arrays, form.intercept, knots))
-    assert network.n_nodes == 5 + 2 + network.n_hinges == 5 + 2 + 9
-    assert network.n_multiplications == 5 * (3 + 9 + 2) + (3 + 9) * 2
-
-
 def test_two_layers_are_better_where_curves_meet():
     X, y = curves(500, noise=0.05)
     new, wanted = curves(2_000, seed=1)
@@ -148,7 +133,7 @@ def test_two_layers_are_better_where_curves_meet():
     np.testing.assert_array_equal(models["auto"].predict(new), models[2].predict(new))
     assert "two layers" in models["auto"].ladder_.kind
     assert models["auto"].ladder_.expected_error == models["auto"].expected_error_
-    assert {MEAN, LINE, CURVES} <= set(models["auto"].ladder_.kinds)
+    assert {"mean", "line", CURVES} <= set(models["auto"].ladder_.kinds)
 
 
 def test_auto_keeps_one_layer_where_that_is_right():
@@ -192,9 +177,6 @@ def test_a_model_of_two_layers_is_whole(tmp_path):
     smaller = model.truncate(int(model.path_.n_nodes[2])).network_
     assert smaller.n_neurons == 2
     assert smaller.n_hinges == network.n_hinges
-    values = np.array([-0.5, 0.3])
-    wanted = [network.predict(np.column_stack([np.full(400, v), X[:, 1:]])).mean(0) for v in values]
-    np.testing.assert_allclose(feature_effect(network, X, 0, values), wanted, rtol=1e-9)
 
 
 def test_the_order_and_the_units_of_columns_do_not_matter():
@@ -204,40 +186,6 @@ def test_the_order_and_the_units_of_columns_do_not_matter():
     order = [2, 0, 3, 1]
     other.fit(-1e3 * X[:, order], y)
     np.testing.assert_allclose(other.predict(-1e3 * X[:, order]), model.predict(X), atol=1e-6)
-
-
-def test_few_nodes_leave_no_room_for_a_first_layer():
-    rows = Rows(np.random.default_rng(0).standard_normal((50, 8)), np.zeros((50, 1)))
-    folds = Folds([], rows)
-    assert TwoLayers.of(folds, Plan(Limits(15))) is None
-    assert TwoLayers.of(folds, Plan(Limits(48))).n_hinges == 24
-    assert TwoLayers.of(folds, Plan(Limits(198))).n_hinges == 8 * 7
-
-
-class OuterProducts:
-    """Something to sum: `[X, 1]'[X, 1]`."""
-
-    width = 1
-
-    def of(self, rows):
-        with_ones = np.column_stack([rows.X, np.ones(len(rows))])
-        return with_ones.T @ with_ones
-
-    def join(self, one, other):
-        return one + other
-
-
-def test_blocks_are_lifted_where_they_are_summed(inputs):
-    rows = Rows(inputs, np.zeros((60, 1)), start=0)
-    ramps = Ramps.at_quantiles(inputs, None, 4)
-    blocks = TwoLayers(ramps).blocks(MemoryBlocks(rows, sizes=BlockSizes(rows=16)))
-    whole = replace(rows, X=ramps.lift(inputs))
-    assert (len(blocks), blocks.n_features, blocks.n_outputs) == (60, ramps.n_lifted, 1)
-    np.testing.assert_allclose(blocks.total(OuterProducts()), OuterProducts().of(whole), rtol=1e-12)
-    np.testing.assert_array_equal(blocks.take(np.array([3, 50])).X, whole.X[[3, 50]])
-    np.testing.assert_array_equal(
-        blocks.survey().input_range, [whole.X.min(axis=0), whole.X.max(axis=0)]
-    )
 
 
 @pytest.fixture
@@ -271,3 +219,114 @@ def test_two_layers_are_chosen_from_samples_of_many_rows(small_samples):
 def test_the_number_of_layers_is_checked(wrong):
     with pytest.raises(ValueError, match="hidden_layers"):
         GreedyNetRegressor(hidden_layers=wrong).fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+# Classes by two hidden layers: when they are chosen, and that all else is as with one
+
+
+N_COLUMNS = 6
+
+
+def class_curves(X):
+    """A sum of one curve for each of four columns: the logit of the planted classes."""
+    return 3 * (np.sin(5 * X[:, 0]) + np.abs(2 * X[:, 1]) - 1 + np.cos(6 * X[:, 2]) + X[:, 3] ** 3)
+
+
+def line(X):
+    return 3 * X[:, 0] - 2 * X[:, 1]
+
+
+def drawn(logit, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n_rows, N_COLUMNS))
+    is_second = rng.uniform(size=n_rows) < 1 / (1 + np.exp(-logit(X)))
+    return X, np.where(is_second, "yes", "no")
+
+
+@cache
+def fitted(logit, hidden_layers):
+    return GreedyNetClassifier(hidden_layers=hidden_layers).fit(*drawn(logit, 300, 0))
+
+
+def loss_on_new(model, logit):
+    X, y = drawn(logit, 4_000, 1)
+    return log_loss(y, model.predict_proba(X))
+
+
+def test_sums_of_curves_are_found_by_two_layers_and_auto_chooses_them():
+    one, auto = fitted(class_curves, 1), fitted(class_curves, "auto")
+    assert auto.network_.ramps is not None
+    assert loss_on_new(auto, class_curves) < 0.85 * loss_on_new(one, class_curves)
+    assert auto.expected_error_ == pytest.approx(loss_on_new(auto, class_curves), rel=0.25)
+
+
+def test_auto_keeps_one_layer_where_a_line_is_right():
+    one, auto = fitted(line, 1), fitted(line, "auto")
+    assert auto.network_.ramps is None
+    X, _ = drawn(line, 50, 2)
+    np.testing.assert_array_equal(auto.predict_proba(X), one.predict_proba(X))
+    assert auto.expected_error_ == one.expected_error_
+
+
+def test_one_layer_is_the_default():
+    X, y = drawn(class_curves, 80, 3)
+    default, one = GreedyNetClassifier().fit(X, y), GreedyNetClassifier(hidden_layers=1).fit(X, y)
+    np.testing.assert_array_equal(default.predict_proba(X), one.predict_proba(X))
+
+
+def test_candidates_of_both_are_shown_with_the_shares_once():
+    one, auto = fitted(class_curves, 1).ladder_, fitted(class_curves, "auto").ladder_
+    kinds = auto.kinds
+    assert kinds.count("class shares") == 1
+    assert {"line", CURVES} <= set(kinds)
+    np.testing.assert_array_equal(auto.errors[: len(one)], one.errors)
+    assert auto.expected_error == fitted(class_curves, "auto").expected_error_
+
+
+def test_the_logistic_regression_that_is_told_is_over_the_columns():
+    """Not over the ramps, which would nearly be the network itself."""
+    assert (
+        fitted(class_curves, "auto").expectation_.line == fitted(class_curves, 1).expectation_.line
+    )
+    X, y = drawn(class_curves, 120, 0)
+    assert GreedyNetClassifier(hidden_layers=2).fit(X, y).expectation_.line is None
+
+
+def test_files_contain_both_layers(tmp_path):
+    model = fitted(class_curves, "auto")
+    model.save(tmp_path / "model.safetensors")
+    again = greedynet.load(tmp_path / "model.safetensors")
+    X, _ = drawn(class_curves, 100, 4)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.predict_set(X), model.predict_set(X))
+    assert again.hidden_layers == "auto"
+
+
+def test_probabilities_and_sets_of_three_classes_with_weights():
+    X, _ = drawn(class_curves, 240, 5)
+    y = np.digitize(class_curves(X), [-1, 1.5])
+    model = GreedyNetClassifier(hidden_layers=2, class_weight="balanced", max_nodes=40).fit(X, y)
+    p = model.predict_proba(X)
+    assert p.shape == (240, 3)
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+    assert model.predict_set(X).any(axis=1).all()
+    assert model.n_nodes_ <= 40
+
+
+def test_given_points_are_refused():
+    X, y = drawn(line, 60, 6)
+    points = np.ones((5, N_COLUMNS + 1))
+    model = GreedyNetClassifier(hidden_layers=2, search=Dictionary(points))
+    with pytest.raises(ValueError, match=r"`points` are neurons over the columns"):
+        model.fit(X, y)
+
+
+def test_classes_in_blocks_give_the_two_layers_of_memory():
+    X, y = drawn(class_curves, 1_000, 7)
+    with scopes.sampled(200, in_order_above=100):
+        model = GreedyNetClassifier(hidden_layers=2, max_nodes=20)
+        in_memory = model.fit(X, y).predict_proba(X)
+        assert model.network_.ramps is not None
+        in_blocks = model.fit([(X[:500], y[:500]), (X[500:], y[500:])]).predict_proba(X)
+    assert model.network_.ramps is not None
+    np.testing.assert_allclose(in_blocks, in_memory, atol=1e-9)

@@ -1,21 +1,17 @@
 """Rows that are not independent, in groups or in order of time: what is told of new ones."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold, TimeSeriesSplit
+from sklearn.model_selection import TimeSeriesSplit
 
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
-from greedynet.estimators.gap_choice import expects_less
-from greedynet.model.uncertainty.calibration import CalibrationData, HeldOutPredictions, n_alike
-from greedynet.model.uncertainty.expectation import Expectation
-from greedynet.model.uncertainty.local_size import Errors, SizeSettings, local_size
-from greedynet.model.uncertainty.outside import share_ahead
-from greedynet.rows.rows import Rows
-from greedynet.rows.splitting import folds_of, go_forward
-from greedynet.support.errors import FewHeldOutRowsWarning
-from networks import random_network
+from greedynet import (
+    Expectation,
+    FewHeldOutRowsWarning,
+    GreedyNetClassifier,
+    GreedyNetRegressor,
+    fit_table,
+    load,
+)
 
 
 def in_groups(n_groups, rng, per_group=10, effect=1.0):
@@ -31,92 +27,7 @@ def covered(model, X, y, coverage=0.9):
     return np.mean((low <= y) & (y <= high))
 
 
-def unseen_of(groups, weights=None):
-    n = len(groups)
-    weights = np.ones(n) if weights is None else weights
-    return HeldOutPredictions(
-        np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, 1)), weights, n, groups=groups
-    )
-
-
-# Rows
-
-
-def test_rows_keep_their_groups():
-    rows = Rows(
-        np.array([[1.0], [0.0], [1.0], [1.0]]), np.zeros((4, 1)), groups=np.array([2, 0, 1, 2])
-    )
-    found = rows.canonical()
-    np.testing.assert_array_equal(found.X[:, 0], [0.0, 1.0, 1.0])
-    np.testing.assert_array_equal(found.groups, [0, 1, 2])
-    np.testing.assert_allclose(found.weights, [0.75, 0.75, 1.5])
-    np.testing.assert_array_equal(rows.take(np.array([3, 1])).groups, [2, 0])
-    assert rows.digest != Rows(rows.X, rows.Y).digest
-
-
-def test_rows_that_follow_each_other_are_a_group():
-    rows = Rows(np.arange(60.0)[:, None], np.zeros((60, 1)))
-    folds = folds_of(rows, TimeSeriesSplit(3), 0)
-    assert go_forward(folds)
-    assert [set(held.groups.tolist()) for _, held in folds] == [{0}, {1}, {2}]
-    found = HeldOutPredictions.of_folds(folds, np.zeros(45))
-    assert found.n_rows == 45
-    np.testing.assert_array_equal(np.bincount(found.groups), [15, 15, 15])
-    for cv in (KFold(3), 3):
-        folds = folds_of(rows, cv, 0)
-        assert not go_forward(folds)
-        assert HeldOutPredictions.of_folds(folds, np.zeros(60)).groups is None
-
-
-# How much they say
-
-
-@pytest.mark.parametrize(("n_groups", "size"), [(40, 10), (12, 3), (2, 50)])
-def test_rows_with_the_score_of_their_group_say_as_much_as_one(n_groups, size):
-    groups = np.repeat(np.arange(n_groups), size)
-    scores = np.random.default_rng(0).exponential(size=n_groups)[groups]
-    assert n_alike(scores, unseen_of(groups)) == pytest.approx(n_groups)
-    # The larger of two groups counts more.
-    groups = np.r_[np.zeros(30), np.ones(10)].astype(int)
-    assert n_alike(groups.astype(float), unseen_of(groups)) == pytest.approx(1.6)
-
-
-def test_rows_that_have_nothing_to_do_with_their_group_say_nearly_as_much_as_others():
-    rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(100), 5)
-    found = [n_alike(rng.exponential(size=500), unseen_of(groups)) for _ in range(50)]
-    # Two standard errors are added: 28 % more variation between groups than there is.
-    assert 380 < np.mean(found) <= 500
-    assert n_alike(rng.normal(size=7), unseen_of(np.arange(7))) == pytest.approx(7)
-    assert n_alike(rng.normal(size=7), unseen_of(np.zeros(7, dtype=int))) == pytest.approx(1)
-
-
-def test_the_units_of_weights_and_scores_do_not_matter():
-    rng = np.random.default_rng(1)
-    groups, scores, weights = (
-        rng.integers(0, 9, 80),
-        rng.exponential(size=80),
-        rng.uniform(1, 2, 80),
-    )
-    found = n_alike(scores, unseen_of(groups, weights))
-    assert n_alike(scores**3, unseen_of(groups, 7 * weights)) == pytest.approx(found)
-    assert 2 < found < 80
-
-
 # Intervals
-
-
-def test_the_size_of_errors_is_not_learned_from_rows_of_the_same_group():
-    """Each group has errors of its own size, which its inputs tell, but not for other groups."""
-    rng = np.random.default_rng(3)
-    groups = np.repeat(np.arange(40), 10)
-    X = rng.normal(size=(40, 3))[groups]
-    errors = np.exp(rng.normal(size=40))[groups] * rng.normal(size=400)
-    network, settings = random_network(6), SizeSettings()
-    rows = Errors(X, X[:, 0], errors, np.ones(400), groups=groups)
-    assert not len(local_size(rows, network, settings)[0].weights)
-    apart = Errors(X + 1e-6 * rng.normal(size=X.shape), X[:, 0], errors, np.ones(400))
-    assert len(local_size(apart, network, settings)[0].weights)
 
 
 @pytest.mark.all_folds
@@ -147,22 +58,6 @@ def test_a_few_groups_say_little():
 def random_walk(n, seed=0, d=2):
     rng = np.random.default_rng(seed)
     return np.cumsum(rng.normal(size=(n, d)), axis=0)
-
-
-def test_rows_ahead_that_are_outside():
-    X, clock = np.random.default_rng(0).normal(size=(400, 2)), np.arange(400.0)[:, None]
-    assert share_ahead([(X[:300], X[300:])]) < 0.06
-    # Every row is beyond all times before it, which says nothing.
-    both = np.hstack([X, clock])
-    assert share_ahead([(both[:300], both[300:])]) == share_ahead([(X[:300], X[300:])])
-    assert share_ahead([(clock[:300], clock[300:])]) == 0.0
-    assert share_ahead([(X[:300], X[300:] + np.array([5.0, 0.0]))]) > 0.9
-    # A column that is beyond all before only once is no clock.
-    moved = X[300:] + np.array([9.0, 0.0])
-    assert share_ahead([(X[:200], X[200:300]), (X[:300], moved)]) > 0.5
-    # Half of the rows of one time.
-    moved = X[300:] + np.where(np.arange(100) < 50, 9.0, 0.0)[:, None]
-    assert share_ahead([(X[:200], X[200:300]), (X[:300], moved)]) == pytest.approx(0.25, abs=0.05)
 
 
 def test_rows_outside_are_told_first(tmp_path):
@@ -206,21 +101,6 @@ def test_errors_of_the_latest_rows_widen_intervals_and_sets():
     assert np.where(name == "a", *found.T)[later].mean() > 0.75
 
 
-def test_later_rows_count_as_much_as_all_others():
-    rows = Rows(np.zeros((40, 1)), np.zeros((40, 1)))
-    later = Rows(np.zeros((10, 1)), np.ones((10, 1)))
-    network = SimpleNamespace(predict=lambda X: np.zeros(len(X)))
-    found = (
-        CalibrationData(rows, HeldOutPredictions.of(rows, np.zeros(40)))
-        .with_later(later, network)
-        .held_out
-    )
-    assert found.n_rows == 50
-    assert np.average(found.Y[:, 0], weights=found.weights) == pytest.approx(0.5)
-    assert len(np.unique(found.groups)) == 41
-    assert CalibrationData(rows).with_later(later, network).held_out.n_rows == 10
-
-
 # Several outputs
 
 
@@ -251,14 +131,6 @@ def test_units_of_an_output_do_not_decide_how_far_the_box_reaches(unit):
     one, other = (GreedyNetRegressor(max_nodes=4).fit(X, Y * [1.0, u]) for u in (1.0, unit))
     assert one.network_.reach == other.network_.reach > 0
     np.testing.assert_allclose(other.expected_error_, one.expected_error_ * [1.0, unit])
-
-
-def test_units_do_not_decide_which_of_two_models_expects_less():
-    def expecting(*errors):
-        return SimpleNamespace(expected_error_=np.array(errors))
-
-    assert expects_less(expecting(0.5, 1_000.0), expecting(1.0, 1_010.0))
-    assert not expects_less(expecting(1.1, 1_000.0), expecting(1.0, 1_010.0))
 
 
 # Few rows

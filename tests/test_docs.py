@@ -8,15 +8,15 @@ import importlib
 import inspect
 import re
 import runpy
+from pathlib import Path
 
 import pytest
 
 import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, activations, fit_table
-from greedynet.cli.demo_data import daylight_path
-from greedynet.support.parameters import parameters_of
 from pages import PAGES, ROOT
+from scopes import parameters_of
 
 DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
 PUBLIC = ("", ".exact", ".export", ".losses", ".paper", ".plots", ".train")
@@ -38,7 +38,11 @@ def listed_names():
 def test_the_front_page_says_what_its_fit_says():
     page = (DOCS / "index.md").read_text(encoding="utf-8")
     quoted = " ".join(line[2:] for line in page.splitlines() if line.startswith("> "))
-    said = fit_table(daylight_path(), "hours", hold_out=0.2).summary().splitlines()[0]
+    said = (
+        fit_table(Path(greedynet.__file__).parent / "cli" / "daylight.csv", "hours", hold_out=0.2)
+        .summary()
+        .splitlines()[0]
+    )
     figure = r"\d+(?:\.\d+)?"
     assert re.sub(figure, "?", quoted) == re.sub(figure, "?", said)
     figures = [[float(found) for found in re.findall(figure, text)] for text in (quoted, said)]

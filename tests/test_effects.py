@@ -1,12 +1,22 @@
-"""Effects of features: the mean prediction, against scikit-learn's and by definition."""
+"""Views: effects of features, and the curves into which two layers turn their columns."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.inspection import partial_dependence
 
-from greedynet import GreedyNetClassifier, GreedyNetRegressor
+from deep_networks import random_deep_network
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, OutputBounds
 from greedynet.activations import ACTIVATIONS
+from greedynet.model.description import column_curves, over_hinges
+from greedynet.plots import CurvesDisplay
+from greedynet.plots.ridgelets import nearest_values
 from greedynet.views.effects import effect_grid, feature_effect
+from networks import Ramps, inputs, random_network
+from networks import random_deep_network as wide_deep_network
+
+# Effects of features: the mean prediction, against scikit-learn's and by definition
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +86,127 @@ def test_grid_has_the_values_themselves_or_the_range_without_its_ends():
     grid = effect_grid(np.append(np.zeros(10_000), np.arange(20.0)))
     assert grid[0] == 0
     assert grid[-1] == 19
+
+
+# The curves into which two layers turn their columns: a network can be put together from them
+
+
+def rows(n=50, seed=0):
+    """Rows between the outer knots; the column without knots is constant."""
+    rng = np.random.default_rng(seed)
+    return np.column_stack([rng.uniform(-1, 1, n), np.full(n, 0.3), rng.uniform(5, 7, n)])
+
+
+def at_rows(X, found, values):
+    """Return the sum over the columns of curves, read at the rows between the knots."""
+    pairs = zip(found, values, strict=True)
+    return sum(np.interp(X[:, one.feature], one.knots, curve) for one, curve in pairs)
+
+
+def test_curves_without_neurons_add_up_to_the_prediction():
+    network, X = random_deep_network(0), rows()
+    found = column_curves(network)
+    total = at_rows(X, found, [one.direct for one in found])
+    np.testing.assert_allclose(np.diff(network.predict(X) - total), 0, atol=1e-12)
+    assert all(len(one.neurons) == len(one.through) == 0 for one in found)
+
+
+def test_neurons_can_be_computed_from_what_they_see():
+    network, X, output = random_deep_network(4, 2), rows(), 1
+    found = column_curves(network, output, most_neurons=4)
+    c = network.outer_weights[:, output]
+    hidden = []
+    for n in range(4):
+        seen = at_rows(X, found, [one.through[one.neurons.tolist().index(n)] for one in found])
+        sums = network.inner_weights[n] @ network.ramps.lift(X[:1])[0] + network.biases[n]
+        hidden.append(np.maximum((seen - seen[0]) / c[n] + sums, 0))
+    np.testing.assert_allclose(np.array(hidden).T, network.hidden(X), atol=1e-12)
+
+
+def test_curves_have_mean_zero_and_come_in_order():
+    found = column_curves(random_deep_network(6), most_neurons=2)
+    assert {one.feature for one in found} == {0, 2}
+    assert found[0].size >= found[1].size
+    for one in found:
+        assert len(one.neurons) == 2
+        assert np.ptp(one.through[0]) >= np.ptp(one.through[1])
+        np.testing.assert_allclose([*one.through.mean(axis=1), one.direct.mean()], 0, atol=1e-12)
+
+
+def test_curves_without_an_affine_term():
+    found = column_curves(random_deep_network(3, affine=False))
+    assert all(one.direct is None and one.size > 0 for one in found)
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 1.0, 1.0, 1.0, 0.0])])
+def test_columns_with_two_values_have_no_ramps(weights):
+    # Half of the weight is on each value, so that the median lies between them.
+    x = np.array([0.0, 0.0, 1.0, 1.0] if weights is None else [0.0, 0.0, 1.0, 1.0, 0.5])
+    assert Ramps.at_quantiles(x[:, None], weights, 4).n_ramps == 0
+    assert Ramps.at_quantiles(np.append(x, 2.0)[:, None], None, 4).n_ramps > 0
+
+
+WIDE = {
+    "bounded": replace(random_network(), bounds=OutputBounds(0, 1)),
+    "two outputs": random_network(n_outputs=2),
+    "two layers": wide_deep_network(5, 2),
+    "without box": replace(random_network(), reach=np.inf),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_effects_are_means_of_predictions_within_bounds_and_box(name):
+    network, values = WIDE[name], [-9.0, -0.5, 0.3, 99.0]
+    X = inputs(network)
+    moved = [np.column_stack([np.full(len(X), v), X[:, 1:]]) for v in values]
+    wanted = [network.predict(rows).reshape(len(X), -1).mean(axis=0) for rows in moved]
+    np.testing.assert_allclose(feature_effect(network, X, 0, values), wanted, rtol=1e-9, atol=1e-9)
+
+
+# As they are drawn
+
+
+def test_map_puts_points_where_they_belong():
+    points = np.array(
+        [[0, 0, 1], [0, 0, -1], [1, 0, 0.2], [0, 1, 0.2], [1, 0, -0.2], [-1, -1, 0.0]], dtype=float
+    )
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    image = nearest_values(points, np.arange(6.0))
+    middle, half = image.shape[0] // 2, image.shape[1] // 2
+    radius = image.shape[0] // 2
+    left = np.flatnonzero(~image.mask[middle, :half]).mean().astype(int)
+    right = half + np.flatnonzero(~image.mask[middle, half:]).mean().astype(int)
+    assert image[middle, left] == 0
+    assert image[middle, right] == 1
+    assert image[middle, left + radius - 3] == 2
+    assert image[-4, left] == 3
+    assert image[middle, right + radius - 3] == 4
+    assert image[0, 0] is np.ma.masked
+
+
+def test_curves_of_columns():
+    network = random_deep_network(5, 2)
+    display = CurvesDisplay.from_network(network, ["weight", 0], output=1, most_neurons=2)
+    wanted = {one.feature: one for one in column_curves(network, 1, most_neurons=2)}
+    for panel, feature in enumerate((2, 0)):
+        one = wanted[feature]
+        np.testing.assert_array_equal(display.direct_[panel].get_data(), [one.knots, one.direct])
+        for line, values in zip(display.neurons_[panel], one.through, strict=True):
+            np.testing.assert_array_equal(line.get_data(), [one.knots, values])
+        np.testing.assert_array_equal(display.knots_[panel].get_xdata(), one.knots[1:-1])
+    assert [ax.get_xlabel() for ax in display.ax_] == ["weight", "age"]
+    assert display.ax_[0].get_ylim() == display.ax_[1].get_ylim()
+
+
+def test_the_form_with_hinges_is_the_same_network():
+    network = random_deep_network(5, 2)
+    X = rows()
+    form, (features, knots) = over_hinges(network), network.hinges()
+    u = np.column_stack([X, np.maximum(X[:, features] - knots, 0)])
+    hidden = np.maximum(u @ form.inner_weights.T + form.biases, 0)
+    found = hidden @ form.outer_weights + u @ form.linear_weights + form.intercept
+    np.testing.assert_allclose(found, network.predict(X), rtol=1e-9)
+    arrays = (form.inner_weights, form.biases, form.outer_weights, form.linear_weights)
+    assert network.n_parameters == sum(a.size for a in (*arrays, form.intercept, knots))
+    assert network.n_nodes == 5 + 2 + network.n_hinges == 5 + 2 + 3
+    assert network.n_multiplications == 5 * (3 + 3 + 2) + (3 + 3) * 2

@@ -14,11 +14,11 @@ from classifiers import classifier, clear, rows, with_logits
 from greedynet import GreedyNetClassifier, Network
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_c
-from greedynet.model.ramps import Ramps
 from networks import (
     DEEP_KINDS,
     DTYPES,
     FEW_KINDS_AND_DTYPES,
+    Ramps,
     assert_close,
     fitted_deep,
     inputs,

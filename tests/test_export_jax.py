@@ -10,7 +10,6 @@ from classifiers import classifier, rows
 from extras import need
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.export import to_jax
-from greedynet.export.agreement import N_POINTS
 from networks import (
     DEEP_KINDS,
     DTYPES,
@@ -28,11 +27,13 @@ jax = need("jax")
 
 pytestmark = pytest.mark.slow
 
+N_POINTS = 256  # as many rows as the check has: compiled once
+
 
 @pytest.mark.parametrize(("name", "dtype"), [*FEW_KINDS_AND_DTYPES, *product(DEEP_KINDS, DTYPES)])
 def test_function_is_the_network(name: str, dtype: str):
     network = kind(name)
-    X = inputs(network, N_POINTS)  # as many rows as the check: compiled once
+    X = inputs(network, N_POINTS)
     with jax.enable_x64(dtype == "float64"):
         _, folded = to_jax(network, scaling="folded")
         assert folded.layer is None

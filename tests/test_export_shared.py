@@ -29,6 +29,7 @@ from greedynet.export import (
     from_torch,
     init_torch_,
     register_skl2onnx,
+    to_c,
 )
 from greedynet.export.agreement import (
     check_agreement,
@@ -36,22 +37,26 @@ from greedynet.export.agreement import (
     sample_inputs,
 )
 from greedynet.export.registry import EXPORTERS, FILE_EXPORTERS, Exporter
+from greedynet.export.scaling import InputLayer
 from greedynet.model.description import over_hinges
 from greedynet.model.network import WEIGHTS
-from greedynet.model.ramps import Ramps, RampTable
+from greedynet.model.ramps import RampTable
 from greedynet.support.files import require
 from networks import (
+    DEEP_KINDS,
     DTYPES,
+    Ramps,
     fitted,
     fitted_deep,
     impostor,
     inputs,
+    kind,
     random_deep_network,
     random_network,
     steep,
 )
 from pages import ROOT
-from problems import SEARCHES
+from problems import SEARCHES, with_gaps
 
 # They take long, and vary what other tests check once.
 pytestmark = pytest.mark.slow
@@ -704,3 +709,53 @@ def test_importing_the_exporters_loads_no_library():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []
+
+
+# The layer that scales
+
+IN_RAW_UNITS = np.array([[1990.0, 0.0, -3.0, 7.0, 1e-9], [2020.0, 1e5, 1e-3, 7.0, 3e-9]])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_scaling_is_exact_and_columns_have_size_one(dtype: str):
+    layer = InputLayer.of(IN_RAW_UNITS, dtype)
+    np.testing.assert_array_equal(layer.center, [2005, 0, 0, 7, 0])
+    np.testing.assert_array_equal(np.log2(layer.scale) % 1, 0)
+    share = np.random.default_rng(0).random((1000, 5))
+    X = (IN_RAW_UNITS[0] + share * np.ptp(IN_RAW_UNITS, axis=0)).astype(dtype)
+    got = (X - layer.center.astype(dtype)) / layer.scale.astype(dtype)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, layer.apply(X.astype(np.float64)))
+    # All but the last column, which no layer of Keras would scale.
+    assert (np.abs(got[:, :4]).max(axis=0) <= 1).all()
+    assert (np.abs(got[:, :3]).max(axis=0) > 0.4).all()
+
+
+@pytest.mark.parametrize("name", ["relu-3out-affine-1", "tanh-1out-plain-20", *DEEP_KINDS])
+def test_network_behind_the_layer_is_the_same_function(name: str):
+    network = kind(name)
+    X, layer = inputs(network), InputLayer.of(network.input_range, "float64")
+    inside = layer.inside(network)
+    wanted = network.predict(X)
+    np.testing.assert_allclose(inside.predict(layer.apply(X)), wanted, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(inside.input_range, layer.apply(network.input_range), rtol=1e-15)
+    again = layer.outside(inside)
+    np.testing.assert_allclose(again.predict(X), wanted, rtol=1e-11, atol=1e-11)
+    if name in DEEP_KINDS:
+        np.testing.assert_array_equal(again.ramps.knots, network.ramps.knots)
+
+
+# Missing values
+
+
+def test_exports_differ_where_the_filling_does(tmp_path, monkeypatch):
+    X, y = with_gaps(60)
+    model = GreedyNetRegressor(n_nodes=3, missing="learn").fit(X, y)
+    told = model.filling_
+    from greedynet.export.c_header import text
+
+    write = text._filling_part
+    other = replace(told, values=told.values + 1)
+    monkeypatch.setattr(text, "_filling_part", lambda _, words, dtype: write(other, words, dtype))
+    with pytest.raises(ValueError, match="differs from `predict`"):
+        to_c(model, tmp_path / "m.h")

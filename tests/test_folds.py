@@ -11,10 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.fitting import climb
-from greedynet.rows.rows import Rows
-from greedynet.rows.splitting import folds_of
 from greedynet.search import Dictionary
+from watching import folds_of_fit, predictions_of_folds
 
 N_NEW = 2_000
 
@@ -162,21 +160,6 @@ def test_nothing_is_expected_where_nothing_can_be_held_out():
 # Folds
 
 
-def folds_of_fit(monkeypatch, model, *arguments, **more):
-    """The folds of a fit, which are training and held-out rows."""
-    seen = []
-    before = climb.FoldFit.__init__
-
-    def begun(self, split, *rest):
-        seen.append(split)
-        before(self, split, *rest)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(climb.FoldFit, "__init__", begun)
-        model.fit(*arguments, **more)
-    return seen
-
-
 @pytest.mark.parametrize("make", ["classifier", "regressor"])
 @pytest.mark.parametrize("search", ["continuous", "dictionary"])
 def test_no_output_has_a_say_in_what_scores_it(monkeypatch, make, search):
@@ -189,18 +172,7 @@ def test_no_output_has_a_say_in_what_scores_it(monkeypatch, make, search):
     model = kind(n_nodes=5, cv=folds, search=search, alpha=1e-3, n_jobs=1)
 
     def predictions(labels):
-        found = []
-        before = climb.FoldFit.advance
-
-        def advance(self, candidate):
-            found.append((self, candidate, before(self, candidate)))
-            return found[-1][-1]
-
-        with monkeypatch.context() as patch:
-            patch.setattr(climb.FoldFit, "advance", advance)
-            model.fit(X, labels)
-        fits = list(dict.fromkeys(fit for fit, *_ in found))
-        return [[p[0] for fit, _, p in found if fit is of_fold] for of_fold in fits]
+        return predictions_of_folds(monkeypatch, model, X, labels)
 
     wanted = predictions(y)
     assert len(wanted) == 3
@@ -255,19 +227,6 @@ def test_what_is_the_same_for_a_group_is_no_knowledge():
     assert alone.expected_error_ < 0.3
     assert together.expected_error_ > 0.65
     assert together.n_nodes_ == 2
-
-
-def test_equal_rows_of_two_groups_are_not_merged():
-    X = np.repeat([[0.0], [1.0], [2.0], [3.0]], 2, axis=0)
-    rows = Rows(X, X.copy(), groups=np.array([0, 1] * 4))
-    for train, held in folds_of(rows, 2, 0):
-        assert len(train) == len(held) == 4
-        assert train.weights is held.weights is None
-    # Copies within a group are one row of a larger weight.
-    twice = np.r_[np.arange(8), 0]
-    for train, held in folds_of(rows.take(twice), 2, 0):
-        weights = [part.weights for part in (train, held)]
-        assert sum(w is None for w in weights) == 1
 
 
 def test_copies_are_weights_with_groups():

@@ -1,27 +1,35 @@
-"""Intervals of the regressor: what they cover, how wide they are, what they depend on."""
+"""Intervals and sets of classes: how often they hold, how wide they are."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.special import logit
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import ShuffleSplit
 
 import scopes
-from greedynet import GreedyNetRegressor, load
+from greedynet import FewHeldOutRowsWarning, GreedyNetClassifier, GreedyNetRegressor, load
 from greedynet.losses import Quantile
+from greedynet.losses.logistic import probabilities
+from greedynet.model.uncertainty import outside as outside_module
 from greedynet.model.uncertainty.calibration import (
     MOST,
     CalibrationData,
+    ClassSets,
     HeldOutPredictions,
     Scores,
+    n_alike,
 )
 from greedynet.model.uncertainty.intervals import Intervals, student
 from greedynet.model.uncertainty.local_size import Errors, SizePath, SizeSettings, local_size
+from greedynet.model.uncertainty.outside import MOST_ROWS, TrainingSample, share_ahead
 from greedynet.rows.rows import Rows
 from greedynet.search import Dictionary
-from greedynet.support.errors import FewHeldOutRowsWarning
 from networks import random_network
+
+# Intervals of the regressor: what they cover, how wide they are, what they depend on
 
 
 def wedge(n, seed=0, d=2):
@@ -525,3 +533,329 @@ def test_every_width_of_the_path_has_intervals(n, noise):
         # Few rows have a deviation of 0.04, and one fold of them holds out fewer.
         assert covered(small, X[n:], y[n:]).mean() == pytest.approx(0.9, abs=0.1)
         assert small.expected_error_ == error * model.path_.unit
+
+
+# Sets of classes: what they cover, how large they are; whether probabilities are calibrated
+
+
+LABELS = np.array(["blue", "green", "red", "white"])
+
+
+def noisy_classes(n, n_classes, seed=0, strength=3.0):
+    """Rows and classes drawn with probabilities that depend on the place, and these."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, 2))
+    logits = (
+        strength * np.column_stack([X[:, 0], np.abs(X[:, 1]), -X[:, 0], X[:, 1]])[:, :n_classes]
+    )
+    y = np.argmax(logits + rng.gumbel(size=logits.shape), axis=1)
+    return X, LABELS[y], np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+
+
+def sets_covered(classifier, X, y, coverage=0.9):
+    return classifier.predict_set(X, coverage)[
+        np.arange(len(y)), np.searchsorted(classifier.classes_, y)
+    ]
+
+
+@pytest.fixture(scope="module", params=[2, 4])
+def classifier(request):
+    with scopes.defaults():
+        return GreedyNetClassifier(max_nodes=12).fit(*noisy_classes(600, request.param)[:2])
+
+
+def new_rows(classifier, n=20_000, seed=1):
+    return noisy_classes(n, len(classifier.classes_), seed)
+
+
+def path_of(*networks):
+    """A path of networks, of which the last was kept; they are functions."""
+    found = [SimpleNamespace(predict=network) for network in networks]
+    return SimpleNamespace(
+        n_nodes=np.arange(len(found)), network_at=found.__getitem__, kept=found[-1]
+    )
+
+
+def test_the_threshold_is_that_of_conformal_prediction():
+    rng = np.random.default_rng(0)
+    logits, labels = rng.normal(size=(49, 3)), rng.integers(0, 3, 49)
+    held_out = HeldOutPredictions(np.zeros((49, 1)), np.eye(3)[labels], logits, np.ones(49), 49)
+    p = probabilities(logits)
+    # The 45th of 49: 0.9 times 50.
+    least = np.sort(p[np.arange(49), labels])[::-1][44]
+    evidence = CalibrationData(Rows(held_out.X, held_out.Y), held_out)
+    sets = ClassSets.of(evidence, path_of(lambda X: logits)).sets(p, 0.9)
+    expected = p >= least - 1e-12
+    expected[np.arange(49), p.argmax(axis=1)] = True
+    np.testing.assert_array_equal(sets, expected)
+
+
+def test_classes_that_have_nothing_to_do_with_the_inputs():
+    """Shares of the classes differ a little between folds, and sets must not depend on that."""
+    shares = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n_ones = int(rng.integers(15, 45))
+        y = (np.arange(60) < n_ones).astype(int)
+        classifier = GreedyNetClassifier(max_nodes=4).fit(rng.normal(size=(60, 3)), y)
+        sets = classifier.predict_set(rng.normal(size=(500, 3)), 0.9)
+        shares.append(sets.mean(axis=0) @ [1 - n_ones / 60, n_ones / 60])
+    assert min(shares) > 0.85
+
+
+def test_the_threshold_is_at_least_that_of_the_training_rows():
+    rng = np.random.default_rng(0)
+    labels = (np.arange(60) < 21).astype(float)[:, None]
+    # Folds say a share of 0.36, and the network that was kept 0.35.
+    held_out = HeldOutPredictions(
+        np.zeros((60, 1)), labels, np.full((60, 1), logit(0.36)), np.ones(60), 60
+    )
+    path = path_of(lambda X: np.full(len(X), logit(0.35)))
+    found = ClassSets.of(CalibrationData(Rows(rng.normal(size=(60, 1)), labels), held_out), path)
+    assert found.sets(np.array([[0.65, 0.35]]), 0.9).all()
+    assert not found.sets(np.array([[0.65, 0.35]]), 0.6)[0, 1]
+    assert not found.sets(np.array([[0.66, 0.34]]), 0.9)[0, 1]
+
+
+def test_sets_of_a_width_are_those_of_its_own_predictions():
+    rng = np.random.default_rng(0)
+    narrow, kept = rng.normal(size=(49, 3)), rng.normal(size=(49, 3))
+    rows = Rows(np.zeros((49, 1)), np.eye(3)[rng.integers(0, 3, 49)])
+
+    def evidence(logits, by_width=()):
+        return CalibrationData(
+            rows, HeldOutPredictions(rows.X, rows.Y, logits, np.ones(49), 49), by_width
+        )
+
+    path = path_of(lambda X: narrow, lambda X: kept)
+    found = ClassSets.of(evidence(kept, (narrow, kept)), path)
+    for position, logits in enumerate((narrow, kept)):
+        alone = ClassSets.of(evidence(logits), path_of(path.network_at(position).predict))
+        of_width = found.at_width(position)
+        np.testing.assert_array_equal(of_width.scores.quantiles, alone.scores.quantiles)
+        assert (of_width.n_rows, of_width.scores.n_rows) == (alone.n_rows, alone.scores.n_rows)
+
+
+def test_sets_cover_new_rows(classifier):
+    X, y, _ = new_rows(classifier)
+    for coverage in (0.85, 0.9, 0.95):
+        found = sets_covered(classifier, X, y, coverage).mean()
+        alone = np.mean(classifier.predict(X) == y)
+        # 600 held-out rows have a deviation of 0.012; the most likely class alone may cover more.
+        assert found == pytest.approx(max(coverage, alone), abs=0.04)
+
+
+def test_sets_contain_the_prediction_and_grow_with_the_coverage(classifier):
+    X, _, _ = new_rows(classifier, 500)
+    small, large = classifier.predict_set(X, 0.7), classifier.predict_set(X, 0.97)
+    assert (small <= large).all()
+    assert large.sum() > small.sum()
+    best = np.searchsorted(classifier.classes_, classifier.predict(X))
+    assert small[np.arange(500), best].all()
+    assert small.shape == (500, len(classifier.classes_))
+
+
+def test_sets_are_larger_where_classes_are_mixed(classifier):
+    X, _, p = new_rows(classifier)
+    n_in_set, sure = classifier.predict_set(X).sum(axis=1), p.max(axis=1)
+    assert n_in_set[sure > 0.9].mean() + 0.3 < n_in_set[sure < 0.6].mean()
+
+
+def test_probabilities_are_calibrated(classifier):
+    X, y, _ = new_rows(classifier)
+    p = classifier.predict_proba(X)[:, -1]
+    is_last = y == classifier.classes_[-1]
+    for low, high in ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0)):
+        inside = (low <= p) & (p < high)
+        if inside.sum() > 500:
+            assert is_last[inside].mean() == pytest.approx(p[inside].mean(), abs=0.08)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"cv": ShuffleSplit(1, test_size=0.25, random_state=0)},
+        {"correct": False},
+        {"correct": False, "cv": ShuffleSplit(1, test_size=0.25, random_state=0)},
+        {"correct": False, "cv": 3},
+        {"n_nodes": 5},
+        {"cv": 3},
+    ],
+)
+def test_every_way_to_choose_has_sets(parameters):
+    X, y, _ = noisy_classes(2_300, 3, seed=2)
+    classifier = GreedyNetClassifier(**{"max_nodes": 8, **parameters}).fit(X[:300], y[:300])
+    assert sets_covered(classifier, X[300:], y[300:]).mean() == pytest.approx(0.9, abs=0.1)
+
+
+def test_the_same_sets_for_any_order_and_any_number_of_threads():
+    X, y, _ = noisy_classes(200, 3, seed=3)
+    order = np.random.default_rng(0).permutation(200)
+    one = GreedyNetClassifier(max_nodes=6, n_jobs=1).fit(X, y)
+    other = GreedyNetClassifier(max_nodes=6, n_jobs=2).fit(X[order], y[order])
+    np.testing.assert_array_equal(one.sets_.scores.quantiles, other.sets_.scores.quantiles)
+
+
+def test_files_keep_every_bit_of_sets(classifier, tmp_path):
+    X, _, _ = new_rows(classifier, 300)
+    classifier.save(tmp_path / "m.safetensors")
+    loaded = load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(loaded.predict_set(X), classifier.predict_set(X))
+    np.testing.assert_array_equal(loaded.outside(X).distance, classifier.outside(X).distance)
+
+
+def test_truncated_networks_have_sets_that_cover(classifier, tmp_path):
+    X, y, _ = new_rows(classifier)
+    assert len(classifier.path_) > 2
+    for n_nodes, error in zip(
+        classifier.path_.n_nodes, classifier.path_.held_out_errors, strict=True
+    ):
+        small = classifier.truncate(int(n_nodes))
+        wanted = classifier.path_.network_at(n_nodes).predict(X).reshape(len(X), -1)
+        np.testing.assert_array_equal(small.predict_proba(X), probabilities(wanted))
+        alone = np.mean(small.predict(X) == y)
+        assert sets_covered(small, X, y).mean() == pytest.approx(max(0.9, alone), abs=0.04)
+        assert small.expected_error_ == error * classifier.path_.unit == small.expectation_.on_new
+        small.save(tmp_path / "m.safetensors")
+        again = load(tmp_path / "m.safetensors")
+        np.testing.assert_array_equal(again.predict_set(X), small.predict_set(X))
+
+
+def test_the_width_that_was_kept_has_the_sets_of_the_model(classifier):
+    X = new_rows(classifier, 300)[0]
+    same = classifier.truncate(classifier.n_nodes_)
+    np.testing.assert_array_equal(same.predict_set(X), classifier.predict_set(X))
+    assert same.expected_error_ == classifier.expected_error_
+
+
+def test_what_users_get_wrong(classifier):
+    with pytest.raises(ValueError, match=r"`coverage` must be a number between 0 and 1.*got 95"):
+        classifier.predict_set([[0.0, 0.0]], 95)
+    with pytest.warns(FewHeldOutRowsWarning, match="held-out rows can tell: the sets"):
+        classifier.predict_set([[0.0, 0.0]], 0.9999)
+
+
+def test_without_held_out_rows_there_are_no_sets():
+    classifier = GreedyNetClassifier(max_nodes=4).fit([[0.0], [1.0]], ["a", "b"])
+    for one in (classifier, classifier.truncate(classifier.n_nodes_)):
+        with pytest.raises(ValueError, match=r"`predict_set` needs .* two rows of every class"):
+            one.predict_set([[0.0]])
+
+
+# Rows that depend on each other
+
+
+def held_out_of(groups, weights=None):
+    n = len(groups)
+    weights = np.ones(n) if weights is None else weights
+    return HeldOutPredictions(
+        np.zeros((n, 1)), np.zeros((n, 1)), np.zeros((n, 1)), weights, n, groups=groups
+    )
+
+
+@pytest.mark.parametrize(("n_groups", "size"), [(40, 10), (12, 3), (2, 50)])
+def test_rows_with_the_score_of_their_group_say_as_much_as_one(n_groups, size):
+    groups = np.repeat(np.arange(n_groups), size)
+    scores = np.random.default_rng(0).exponential(size=n_groups)[groups]
+    assert n_alike(scores, held_out_of(groups)) == pytest.approx(n_groups)
+    # The larger of two groups counts more.
+    groups = np.r_[np.zeros(30), np.ones(10)].astype(int)
+    assert n_alike(groups.astype(float), held_out_of(groups)) == pytest.approx(1.6)
+
+
+def test_rows_that_have_nothing_to_do_with_their_group_say_nearly_as_much_as_others():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(100), 5)
+    found = [n_alike(rng.exponential(size=500), held_out_of(groups)) for _ in range(50)]
+    # Two standard errors are added: 28 % more variation between groups than there is.
+    assert 380 < np.mean(found) <= 500
+    assert n_alike(rng.normal(size=7), held_out_of(np.arange(7))) == pytest.approx(7)
+    assert n_alike(rng.normal(size=7), held_out_of(np.zeros(7, dtype=int))) == pytest.approx(1)
+
+
+def test_the_units_of_weights_and_scores_do_not_matter():
+    rng = np.random.default_rng(1)
+    groups, scores, weights = (
+        rng.integers(0, 9, 80),
+        rng.exponential(size=80),
+        rng.uniform(1, 2, 80),
+    )
+    found = n_alike(scores, held_out_of(groups, weights))
+    assert n_alike(scores**3, held_out_of(groups, 7 * weights)) == pytest.approx(found)
+    assert 2 < found < 80
+
+
+def test_the_size_of_errors_is_not_learned_from_rows_of_the_same_group():
+    """Each group has errors of its own size, which its inputs tell, but not for other groups."""
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.arange(40), 10)
+    X = rng.normal(size=(40, 3))[groups]
+    errors = np.exp(rng.normal(size=40))[groups] * rng.normal(size=400)
+    network, settings = random_network(6), SizeSettings()
+    rows = Errors(X, X[:, 0], errors, np.ones(400), groups=groups)
+    assert not len(local_size(rows, network, settings)[0].weights)
+    apart = Errors(X + 1e-6 * rng.normal(size=X.shape), X[:, 0], errors, np.ones(400))
+    assert len(local_size(apart, network, settings)[0].weights)
+
+
+def test_rows_ahead_that_are_outside():
+    X, clock = np.random.default_rng(0).normal(size=(400, 2)), np.arange(400.0)[:, None]
+    assert share_ahead([(X[:300], X[300:])]) < 0.06
+    # Every row is beyond all times before it, which says nothing.
+    both = np.hstack([X, clock])
+    assert share_ahead([(both[:300], both[300:])]) == share_ahead([(X[:300], X[300:])])
+    assert share_ahead([(clock[:300], clock[300:])]) == 0.0
+    assert share_ahead([(X[:300], X[300:] + np.array([5.0, 0.0]))]) > 0.9
+    # A column that is beyond all before only once is no clock.
+    moved = X[300:] + np.array([9.0, 0.0])
+    assert share_ahead([(X[:200], X[200:300]), (X[:300], moved)]) > 0.5
+    # Half of the rows of one time.
+    moved = X[300:] + np.where(np.arange(100) < 50, 9.0, 0.0)[:, None]
+    assert share_ahead([(X[:200], X[200:300]), (X[:300], moved)]) == pytest.approx(0.25, abs=0.05)
+
+
+def test_later_rows_count_as_much_as_all_others():
+    rows = Rows(np.zeros((40, 1)), np.zeros((40, 1)))
+    later = Rows(np.zeros((10, 1)), np.ones((10, 1)))
+    network = SimpleNamespace(predict=lambda X: np.zeros(len(X)))
+    found = (
+        CalibrationData(rows, HeldOutPredictions.of(rows, np.zeros(40)))
+        .with_later(later, network)
+        .held_out
+    )
+    assert found.n_rows == 50
+    assert np.average(found.Y[:, 0], weights=found.weights) == pytest.approx(0.5)
+    assert len(np.unique(found.groups)) == 41
+    assert CalibrationData(rows).with_later(later, network).held_out.n_rows == 10
+
+
+# Rows outside the training data
+
+
+def test_distances_of_a_naive_twin():
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    sample = TrainingSample.of(X)
+    new = np.array([[0.1, 0.2], [3.0, -4.0]])
+    coordinates = (new - sample.center) @ sample.axes
+    gaps = np.linalg.norm(coordinates[:, None] - sample.rows.astype(float), axis=2).min(axis=1)
+    np.testing.assert_allclose(sample.distance(new), gaps / sample.unit, rtol=1e-6)
+    assert len(sample.rows) == MOST_ROWS
+    # Uncorrelated columns of unit deviation.
+    np.testing.assert_allclose(np.cov(((X - sample.center) @ sample.axes).T), np.eye(2), atol=0.01)
+
+
+def test_many_columns_keep_few_axes():
+    X = np.random.default_rng(0).normal(size=(100, 150))
+    sample = TrainingSample.of(X)
+    assert sample.axes.shape == (150, 64)
+    assert sample.distance(10 * X[:1])[0] > 2
+
+
+def test_axes_of_wide_tables_are_those_of_the_correlations(monkeypatch):
+    Z = np.random.default_rng(0).normal(size=(6, 20))
+    values, vectors = outside_module._principal(Z)
+    monkeypatch.setattr(outside_module, "_WIDE", 3)
+    few, axes = outside_module._principal(Z)
+    assert len(few) == 6
+    np.testing.assert_allclose(few, values[:6])
+    np.testing.assert_allclose(np.abs(axes), np.abs(vectors[:, :6]), atol=1e-12)

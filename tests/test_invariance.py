@@ -8,45 +8,14 @@ import pytest
 import scopes
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.losses import Quantile
-from greedynet.rows.rows import GRID, CanonicalColumns, Rows, on_grid
-from greedynet.rows.scaling import InputScaling, canonical_columns
 from greedynet.search import Dictionary
+from problems import in_other_units, mixed, renamed
 
 # They take long, and vary what other tests check once.
 pytestmark = pytest.mark.slow
 
 regressor = partial(GreedyNetRegressor, random_state=0, n_jobs=1)
 classifier = partial(GreedyNetClassifier, random_state=0, n_jobs=1)
-
-
-def mixed(n=120, seed=0, noise=0.2):
-    """Columns of many kinds: uniform, lognormal, few values, two values, normal."""
-    rng = np.random.default_rng(seed)
-    X = np.column_stack(
-        [
-            rng.uniform(-1, 1, n),
-            rng.lognormal(size=n),
-            0.1 * rng.integers(0, 5, n),
-            rng.integers(0, 2, n),
-            rng.standard_normal(n),
-        ]
-    )
-    y = np.abs(X[:, 0] + X[:, 2]) + np.log(X[:, 1]) * X[:, 3] + noise * rng.standard_normal(n)
-    return X, y
-
-
-def renamed(X, seed=0):
-    """Columns in another order, some with the opposite sign."""
-    rng = np.random.default_rng(seed)
-    order, signs = rng.permutation(X.shape[1]), rng.choice([-1.0, 1.0], X.shape[1])
-    return (X * signs)[:, order]
-
-
-def in_other_units(X, seed=0):
-    """`a x + b`, with factors from a thousandth to a thousand."""
-    rng = np.random.default_rng(seed)
-    factors = 10.0 ** rng.uniform(-3, 3, X.shape[1])
-    return factors * (X + 3 * rng.standard_normal(X.shape[1]))
 
 
 def assert_same(found, wanted, share):
@@ -224,83 +193,6 @@ def test_outer_weights_are_those_of_rows_that_are_not_rounded():
     np.testing.assert_allclose(columns.T @ residual / size, 0, atol=1e-12)
 
 
-# The canonical columns
-
-
-def columns_of(X, y, weights=None):
-    return canonical_columns(Rows(X, y[:, None], weights))
-
-
-def canonical(X, y, weights=None):
-    rows = Rows(X, y[:, None], weights)
-    return InputScaling.standard(rows).in_canonical_columns(rows).apply(X)
-
-
-def test_canonical_columns_are_the_same_by_any_name():
-    X, y = mixed()
-    wanted = canonical(X, y)
-    np.testing.assert_array_equal(canonical(renamed(X), y), wanted)
-    np.testing.assert_allclose(canonical(in_other_units(X), y), wanted, atol=1e-13)
-    np.testing.assert_allclose(canonical(X, -3 * y + 1), wanted, atol=1e-13)
-    assert (np.mean(wanted**3, axis=0) > 0).all()
-
-
-def test_weights_are_repeated_rows_for_canonical_columns():
-    X, y = mixed(60)
-    weights = np.random.default_rng(0).integers(0, 4, 60).astype(float)
-    copies = np.repeat(np.arange(60), weights.astype(int))
-    weighted, repeated = columns_of(X, y, weights), columns_of(X[copies], y[copies])
-    np.testing.assert_array_equal(weighted.order, repeated.order)
-    np.testing.assert_array_equal(weighted.signs, repeated.signs)
-
-
-def test_columns_with_the_same_numbers_are_told_apart_by_the_rows():
-    """All moments of a column agree with those of its permutation."""
-    rng = np.random.default_rng(0)
-    x = rng.standard_normal(50)
-    X = np.column_stack([x, rng.permutation(x), rng.permutation(x)])
-    y = X @ [1.0, 2.0, 3.0]
-    for order in ([1, 2, 0], [2, 1, 0]):
-        np.testing.assert_array_equal(canonical(X[:, order], y), canonical(X, y))
-    # Binary columns with as many ones, and a target that none of them determines.
-    B = np.column_stack([rng.permutation(np.repeat([0.0, 1.0], 25)) for _ in range(6)])
-    for order in (rng.permutation(6) for _ in range(3)):
-        np.testing.assert_array_equal(canonical(B[:, order], x), canonical(B, x))
-        np.testing.assert_array_equal(canonical(1 - B[:, order], x), canonical(B, x))
-
-
-def test_a_symmetric_column_has_the_sign_of_its_relation_to_the_outputs():
-    x = np.linspace(-1, 1, 21)
-    for y in (np.exp(x), x**3):
-        found = canonical(x[:, None], y)
-        np.testing.assert_array_equal(canonical(-x[:, None], y), found)
-        assert np.mean(found[:, 0] * y) > 0
-
-
-def test_constant_columns_come_last():
-    X, y = mixed()
-    X = np.column_stack([np.ones(len(X)), X])
-    assert columns_of(X, y).order[-1] == 0
-    assert not canonical(X, y)[:, -1].any()
-
-
-def test_a_scaling_in_canonical_columns_folds_and_unfolds():
-    X, y = mixed()
-    rows = Rows(X, y[:, None])
-    scaling = InputScaling.standard(rows).in_canonical_columns(rows)
-    assert (scaling.width < 0).any() or (np.diff(scaling.order) != 1).any()
-    points = np.random.default_rng(0).standard_normal((7, X.shape[1] + 1))
-    values = scaling.apply(X) @ points[:, :-1].T + points[:, -1]
-    folded = scaling.fold(points)
-    np.testing.assert_allclose(X @ folded[:, :-1].T + folded[:, -1], values, atol=1e-12)
-    np.testing.assert_allclose(scaling.unfold(folded), points, atol=1e-12)
-    # The gradient of `sum(values @ c)` by the points, from sums over rows in original units.
-    c = np.random.default_rng(1).standard_normal((7, len(X)))
-    gradient = scaling.scaled_gradient(c @ X, c.sum(axis=1, keepdims=True))
-    wanted = np.column_stack([c @ scaling.apply(X), c.sum(axis=1)])
-    np.testing.assert_allclose(gradient, wanted, atol=1e-10)
-
-
 def test_a_dictionary_keeps_the_columns_as_given():
     """Its points refer to them: rows are sorted by the columns as given."""
     X, y = mixed()
@@ -308,38 +200,3 @@ def test_a_dictionary_keeps_the_columns_as_given():
     model = GreedyNetRegressor(8, search=Dictionary(points), n_jobs=1).fit(X, y)
     chosen = points[model.path_.indices]
     np.testing.assert_array_equal(model.path_.network.inner_weights, chosen[:, :-1])
-
-
-def test_the_grid():
-    values = np.array([1.0, -0.0, 0.3, 1 / 3])
-    found = on_grid(values)
-    assert np.abs(found - values).max() <= GRID / 2
-    np.testing.assert_array_equal(on_grid(values + 1e-16), found)
-    assert not np.signbit(found[1])
-
-
-def test_statistics_are_compared_up_to_rounding():
-    rng = np.random.default_rng(0)
-    Z = rng.standard_normal((50, 3))
-    Z = np.column_stack([Z, Z[:, 0] * (1 + 1e-15)])
-    T = rng.standard_normal((50, 1))
-    order = CanonicalColumns.of(Z, T, None).order.tolist()
-    assert order.index(3) == order.index(0) + 1
-
-
-def test_neurons_carried_from_one_scaling_to_another_are_the_same_functions():
-    """Folds and all rows scale their inputs differently, and may order the columns differently."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(60, 4)) * [1.0, 20.0, 0.1, 1.0] + [0.0, 300.0, 0.0, 0.0]
-    X[:, 3] = 7.0
-    rows = Rows(X, np.sin(X[:, :1]))
-    first = InputScaling.standard(rows.take(np.arange(45))).in_canonical_columns(rows)
-    other = InputScaling(
-        X.mean(axis=0), np.array([-1.0, 18.0, 0.2, np.inf]), np.array([2, 0, 1, 3])
-    )
-    points = rng.normal(size=(5, 5))
-    for one, two in ((first, other), (other, first)):
-        carried = one.carried(points, two)
-        before = one.apply(X) @ points[:, :-1].T + points[:, -1]
-        after = two.apply(X) @ carried[:, :-1].T + carried[:, -1]
-        np.testing.assert_allclose(after, before, atol=1e-9)

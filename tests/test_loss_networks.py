@@ -12,9 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import scopes
-from greedynet import GreedyNetRegressor, StopReason, load
-from greedynet.linalg.factor import Factor
-from greedynet.linalg.weights import outer_weights
+from greedynet import GreedyNetRegressor, NotCorrectedWarning, StopReason, load
 from greedynet.losses import (
     Absolute,
     Chebyshev,
@@ -23,15 +21,13 @@ from greedynet.losses import (
     Loss,
     Power,
     Quantile,
+    Reweightable,
     Squared,
 )
-from greedynet.losses.base import LossFactor, Reweightable, exponent
-from greedynet.losses.solvers import row_weights
 from greedynet.paper import load_example
 from greedynet.search import Dictionary
-from greedynet.support.errors import NotCorrectedWarning
-from interruptions import StopAfter
 from problems import SEARCHES, noisy, planted, regressor, relative_error, some_points
+from watching import StopAfter
 
 pytestmark = pytest.mark.slow
 
@@ -84,86 +80,7 @@ def small(request):
     return partial(regressor, request.param, n_points=400, max_nodes=14)
 
 
-# The factor
-
-
-def columns_and_targets(n_rows=50, k=7, n_outputs=2, seed=0):
-    rng = np.random.RandomState(seed)
-    F = rng.randn(n_rows, k)
-    Y = F[:, :3] @ rng.randn(3, n_outputs) + rng.standard_t(3, (n_rows, n_outputs))
-    return F, Y, rng.uniform(0.2, 3.0, n_rows)
-
-
-def weights_and_roots(w, weighted):
-    return (w, np.sqrt(w)[:, None]) if weighted else (None, np.ones((len(w), 1)))
-
-
-@every_object
-@with_and_without_weights
-def test_functional_is_orthogonal_to_the_columns_after_every_one(loss, weighted):
-    F, Y, w = columns_and_targets()
-    w, root = weights_and_roots(w, weighted)
-    factor = LossFactor(Y, w, loss)
-    for k, column in enumerate((root * F).T, start=1):
-        assert factor.append(column)
-        scale = np.abs(factor.residual).max()
-        assert scale > 1e-3
-        np.testing.assert_allclose(factor.Q.T @ factor.residual, 0, atol=1e-10 * scale)
-        # As it meets neurons that have no weights in them.
-        functional = root * factor.residual
-        np.testing.assert_allclose(F[:, :k].T @ functional, 0, atol=1e-9 * scale)
-        residuals = Y - (factor.Q / root) @ factor.z
-        assert np.sum(functional * residuals) > 0.1 * np.sum(np.abs(functional * residuals))
-
-
-@pytest.mark.parametrize("loss", [Squared(), Power(2.0)], ids=["squared_error", "p=2"])
-@with_and_without_weights
-def test_squares_are_the_factor_of_a_hilbert_space(loss, weighted):
-    F, Y, w = columns_and_targets()
-    w, root = weights_and_roots(w, weighted)
-    factor, wanted = LossFactor(Y, w, loss), Factor(root * Y)
-    assert factor.target_size == pytest.approx(wanted.target_size, rel=1e-13)
-    for column in (root * F).T:
-        factor.append(column)
-        wanted.append(column)
-        scaled = wanted.residual / wanted.residual_norm
-        np.testing.assert_allclose(factor.residual, scaled, atol=1e-13)
-        np.testing.assert_allclose(factor.z, wanted.z, atol=1e-12)
-        weights = outer_weights(factor.R, factor.z)
-        np.testing.assert_allclose(weights, outer_weights(wanted.R, wanted.z), atol=1e-12)
-        left = factor.rss(weights, 0.0)
-        assert left == pytest.approx(wanted.rss(weights, 0.0), rel=1e-12)
-
-
-@every_object
-@with_and_without_weights
-def test_every_width_is_the_fit_of_its_columns(loss, weighted):
-    F, Y, w = columns_and_targets()
-    w, root = weights_and_roots(w, weighted)
-    factor, n_affine = LossFactor(Y, w, loss), 2
-    for k, column in enumerate((root * F).T, start=1):
-        factor.append(column)
-        if k >= n_affine:
-            assert factor.rss(factor.z, 0.0) > 0
-    solutions = factor.solutions(n_affine)
-    assert solutions.shape == (F.shape[1] - n_affine + 1, F.shape[1], 2)
-    for width, z in enumerate(solutions, start=n_affine):
-        assert not z[width:].any()
-        found = Y - F[:, :width] @ outer_weights(factor.R[:width, :width], z[:width])
-        wanted = loss.fit(F[:, :width], Y, w)
-        np.testing.assert_allclose(loss.size(found, w), loss.size(wanted.residuals, w), rtol=1e-9)
-        np.testing.assert_allclose(found, wanted.residuals, atol=1e-5)
-
-
-@every_object
-def test_a_fit_from_the_narrower_one_is_as_good_as_one_from_nothing(loss):
-    F, Y, w = columns_and_targets(n_rows=200, k=20)
-    warm, cold = LossFactor(Y, w, loss), LossFactor(Y, w, loss)
-    for column in (np.sqrt(w)[:, None] * F).T:
-        warm.append(column)
-        cold.append(column)
-        assert warm.fit is warm.fit
-    np.testing.assert_allclose(warm.rss(warm.z, 0), cold.rss(cold.z, 0), rtol=1e-9)
+# Fits
 
 
 class Counting:
@@ -180,30 +97,6 @@ class Counting:
 
     def size(self, residuals, weights):
         return Squared().size(residuals, weights)
-
-
-def test_columns_are_fitted_when_somebody_asks():
-    F, Y, w = columns_and_targets(k=5)
-    loss = Counting()
-    factor = LossFactor(Y, w, loss)
-    for column in F.T[:4]:
-        factor.append(column)
-    assert loss.starts == []
-    for _ in range(3):
-        assert factor.z.shape == (4, 2)
-        assert factor.residual.shape == Y.shape
-        assert factor.rss(factor.z, 0.0) > 0
-    assert loss.starts == [None]
-    factor.append(F[:, 4])
-    before = factor.z
-    assert not factor.append(F @ np.arange(1.0, 6.0))
-    assert factor.z is before
-    assert loss.starts == [None, 4]
-
-
-def test_exponents_are_those_of_the_norms():
-    assert [exponent(loss) for loss in OBJECTS] == [1.0, 2.0, 1.0, np.inf, 1.5, 4.0]
-    assert exponent(Squared()) == 2.0
 
 
 # Selection: the orthogonal greedy algorithm, and the Chebyshev greedy algorithm beyond it
@@ -357,30 +250,6 @@ def test_callbacks_can_stop(small, data, name):
 
 
 # What the losses are for
-
-
-@every_object
-@with_and_without_weights
-def test_rows_are_weighted_by_the_slope_of_the_loss_over_the_residual(loss, weighted):
-    rng = np.random.RandomState(0)
-    r = rng.choice([-1.0, 1.0], 41) * np.exp(rng.uniform(-1.0, 2.0, 41))
-    w = np.where(np.abs(r) > 1.5, 1.0, rng.randint(1, 6, 41))
-    delta = 1.345 * 1.4826 * np.median(np.repeat(np.abs(r), w.astype(int) if weighted else 1))
-    assert 5 < np.count_nonzero(np.abs(r) > delta) < 36
-    slopes = {
-        "absolute_error": np.sign(r),
-        "huber": np.clip(r, -delta, delta),
-        "quantile": np.where(r > 0, 0.8, -0.2),
-        "chebyshev": np.abs(r) * r,
-        "power": np.sign(r) * np.abs(r) ** (getattr(loss, "p", 2.0) - 1),
-    }
-    found = row_weights(loss, r, w if weighted else None)
-    wanted = slopes[loss.name] / r * (w if weighted else 1.0)
-    np.testing.assert_allclose(found, wanted / wanted.mean(), rtol=1e-12)
-    # Near zero the weights have a bound.
-    level = row_weights(loss, np.append(r, [1e-9, 0.0]), None, 0.5)
-    assert np.isfinite(level).all()
-    assert level.max() < 60 * np.median(level)
 
 
 def with_outliers(y, seed):
@@ -819,7 +688,9 @@ class CorrectableExpectile(Expectile):
 
 
 def test_the_loss_of_these_tests_is_one():
-    F, Y, w = columns_and_targets()
+    rng = np.random.RandomState(0)
+    F, w = rng.randn(50, 7), rng.uniform(0.2, 3.0, 50)
+    Y = F[:, :3] @ rng.randn(3, 2) + rng.standard_t(3, (50, 2))
     loss = Expectile()
     assert isinstance(loss, Loss)
     assert not isinstance(loss, Reweightable)

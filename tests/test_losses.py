@@ -9,6 +9,8 @@ from scipy.optimize import linprog, minimize
 from sklearn.linear_model import QuantileRegressor
 
 from greedynet import losses
+from greedynet.linalg.factor import Factor
+from greedynet.linalg.weights import outer_weights
 from greedynet.losses import (
     Absolute,
     Chebyshev,
@@ -20,7 +22,7 @@ from greedynet.losses import (
     can_be_corrected,
     get_loss,
 )
-from greedynet.losses.base import Reweightable, exponent
+from greedynet.losses.base import LossFactor, Reweightable, exponent
 from greedynet.losses.huber import threshold
 from greedynet.losses.solvers import reweighting, row_weights, weighted_median
 
@@ -652,3 +654,138 @@ def test_no_warning_on_wide_ranging_targets():
             fit = loss.fit(Q, Y, w)
             scale = np.abs(fit.functional).max()
             np.testing.assert_allclose(Q.T @ fit.functional, 0, atol=1e-10 * scale)
+
+
+# The factor of the chosen columns
+
+CORRECTED = [Absolute(), Huber(), Quantile(0.8), Chebyshev(), Power(1.5), Power(4.0)]
+every_corrected = pytest.mark.parametrize("loss", CORRECTED, ids=repr)
+with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])
+
+
+def columns_and_targets(n_rows=50, k=7, n_outputs=2, seed=0):
+    rng = np.random.RandomState(seed)
+    F = rng.randn(n_rows, k)
+    Y = F[:, :3] @ rng.randn(3, n_outputs) + rng.standard_t(3, (n_rows, n_outputs))
+    return F, Y, rng.uniform(0.2, 3.0, n_rows)
+
+
+def weights_and_roots(w, weighted):
+    return (w, np.sqrt(w)[:, None]) if weighted else (None, np.ones((len(w), 1)))
+
+
+@every_corrected
+@with_and_without_weights
+def test_functional_is_orthogonal_to_the_columns_after_every_one(loss, weighted):
+    F, Y, w = columns_and_targets()
+    w, root = weights_and_roots(w, weighted)
+    factor = LossFactor(Y, w, loss)
+    for k, column in enumerate((root * F).T, start=1):
+        assert factor.append(column)
+        scale = np.abs(factor.residual).max()
+        assert scale > 1e-3
+        np.testing.assert_allclose(factor.Q.T @ factor.residual, 0, atol=1e-10 * scale)
+        # As it meets neurons that have no weights in them.
+        functional = root * factor.residual
+        np.testing.assert_allclose(F[:, :k].T @ functional, 0, atol=1e-9 * scale)
+        residuals = Y - (factor.Q / root) @ factor.z
+        assert np.sum(functional * residuals) > 0.1 * np.sum(np.abs(functional * residuals))
+
+
+@pytest.mark.parametrize("loss", [Squared(), Power(2.0)], ids=["squared_error", "p=2"])
+@with_and_without_weights
+def test_squares_are_the_factor_of_a_hilbert_space(loss, weighted):
+    F, Y, w = columns_and_targets()
+    w, root = weights_and_roots(w, weighted)
+    factor, wanted = LossFactor(Y, w, loss), Factor(root * Y)
+    assert factor.target_size == pytest.approx(wanted.target_size, rel=1e-13)
+    for column in (root * F).T:
+        factor.append(column)
+        wanted.append(column)
+        scaled = wanted.residual / wanted.residual_norm
+        np.testing.assert_allclose(factor.residual, scaled, atol=1e-13)
+        np.testing.assert_allclose(factor.z, wanted.z, atol=1e-12)
+        weights = outer_weights(factor.R, factor.z)
+        np.testing.assert_allclose(weights, outer_weights(wanted.R, wanted.z), atol=1e-12)
+        left = factor.rss(weights, 0.0)
+        assert left == pytest.approx(wanted.rss(weights, 0.0), rel=1e-12)
+
+
+@every_corrected
+@with_and_without_weights
+def test_every_width_is_the_fit_of_its_columns(loss, weighted):
+    F, Y, w = columns_and_targets()
+    w, root = weights_and_roots(w, weighted)
+    factor, n_affine = LossFactor(Y, w, loss), 2
+    for k, column in enumerate((root * F).T, start=1):
+        factor.append(column)
+        if k >= n_affine:
+            assert factor.rss(factor.z, 0.0) > 0
+    solutions = factor.solutions(n_affine)
+    assert solutions.shape == (F.shape[1] - n_affine + 1, F.shape[1], 2)
+    for width, z in enumerate(solutions, start=n_affine):
+        assert not z[width:].any()
+        found = Y - F[:, :width] @ outer_weights(factor.R[:width, :width], z[:width])
+        wanted = loss.fit(F[:, :width], Y, w)
+        np.testing.assert_allclose(loss.size(found, w), loss.size(wanted.residuals, w), rtol=1e-9)
+        np.testing.assert_allclose(found, wanted.residuals, atol=1e-5)
+
+
+@every_corrected
+def test_a_fit_from_the_narrower_one_is_as_good_as_one_from_nothing(loss):
+    F, Y, w = columns_and_targets(n_rows=200, k=20)
+    warm, cold = LossFactor(Y, w, loss), LossFactor(Y, w, loss)
+    for column in (np.sqrt(w)[:, None] * F).T:
+        warm.append(column)
+        cold.append(column)
+        assert warm.fit is warm.fit
+    np.testing.assert_allclose(warm.rss(warm.z, 0), cold.rss(cold.z, 0), rtol=1e-9)
+
+
+class Counting:
+    """Least squares, and how often it was solved."""
+
+    name, arguments = "counting", {}
+
+    def __init__(self):
+        self.starts = []
+
+    def fit(self, columns, Y, weights, start=None):
+        self.starts.append(None if start is None else len(start.weights))
+        return Squared().fit(columns, Y, weights)
+
+    def size(self, residuals, weights):
+        return Squared().size(residuals, weights)
+
+
+def test_columns_are_fitted_when_somebody_asks():
+    F, Y, w = columns_and_targets(k=5)
+    loss = Counting()
+    factor = LossFactor(Y, w, loss)
+    for column in F.T[:4]:
+        factor.append(column)
+    assert loss.starts == []
+    for _ in range(3):
+        assert factor.z.shape == (4, 2)
+        assert factor.residual.shape == Y.shape
+        assert factor.rss(factor.z, 0.0) > 0
+    assert loss.starts == [None]
+    factor.append(F[:, 4])
+    before = factor.z
+    assert not factor.append(F @ np.arange(1.0, 6.0))
+    assert factor.z is before
+    assert loss.starts == [None, 4]
+
+
+def test_exponents_are_those_of_the_norms():
+    assert [exponent(loss) for loss in CORRECTED] == [1.0, 2.0, 1.0, np.inf, 1.5, 4.0]
+    assert exponent(Squared()) == 2.0
+
+
+@every_corrected
+def test_weights_of_rows_near_zero_have_a_bound(loss):
+    rng = np.random.RandomState(0)
+    r = rng.choice([-1.0, 1.0], 41) * np.exp(rng.uniform(-1.0, 2.0, 41))
+    level = row_weights(loss, np.append(r, [1e-9, 0.0]), None, 0.5)
+    assert np.isfinite(level).all()
+    assert level.max() < 60 * np.median(level)

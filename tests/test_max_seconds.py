@@ -1,17 +1,14 @@
 """Limits of time: whenever it runs out, a sound network is kept, and the fit says so."""
 
-import time
-from dataclasses import dataclass, field, replace
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, StopReason
-from greedynet.cli.program import main
+from greedynet.cli import main
 from greedynet.search import Dictionary
-from greedynet.support.context import Clock
+from watching import run_out_of_time
 
 # They take long, and vary what other tests check once.
 pytestmark = pytest.mark.slow
@@ -26,24 +23,6 @@ def waves(n=150, d=3, noise=0.1):
 def classes(n=150):
     X, y = waves(n)
     return X, np.digitize(y, np.quantile(y, [0.4, 0.7]))
-
-
-@dataclass(frozen=True, eq=False)
-class Counting(Clock):
-    """A clock that is over after it was asked a number of times."""
-
-    end: float = 0.0
-    left: list = field(default_factory=list)
-
-    def until(self, share):
-        return replace(self)
-
-    def is_over(self, needed=0.0):
-        if self.left:
-            self.left.pop()
-            return False
-        self.ran_out.set()
-        return True
 
 
 FITS = {
@@ -78,8 +57,7 @@ LATE = (StopReason.MAX_SECONDS,)
 
 def asked(model, X, y, monkeypatch):
     """Number of times that a fit asks how late it is."""
-    clock = Counting(left=[None] * 10**6)
-    monkeypatch.setattr("greedynet.estimators.base.Clock.of", lambda _: clock)
+    clock = run_out_of_time(monkeypatch, 10**6)
     model.fit(X, y)
     return 10**6 - len(clock.left)
 
@@ -92,8 +70,7 @@ def test_whenever_time_runs_out_a_sound_network_is_kept(name, monkeypatch):
     whole = model.stop_reason_
     assert whole is not StopReason.MAX_SECONDS
     for n in np.unique(np.geomspace(1, total, 6).astype(int)) - 1:
-        clock = Counting(left=[None] * int(n))
-        monkeypatch.setattr("greedynet.estimators.base.Clock.of", lambda _, clock=clock: clock)
+        run_out_of_time(monkeypatch, int(n))
         model.fit(X, y)
         # Time that runs out on the folds that only tell the error leaves the network as it is.
         assert model.stop_reason_ in ((StopReason.MAX_SECONDS, whole) if n else LATE)
@@ -130,21 +107,6 @@ def test_samples_of_many_rows_in_blocks():
     model = GreedyNetRegressor(max_seconds=1e-3).fit(blocks)
     assert model.stop_reason_ is StopReason.MAX_SECONDS
     assert np.isfinite(model.predict(X[:100])).all()
-
-
-def test_parts_of_the_time():
-    clock = Clock.of(1_000)
-    half = clock.until(0.5)
-    assert half.end - time.monotonic() == pytest.approx(500, abs=1)
-    assert half.until(0.1).end - time.monotonic() == pytest.approx(50, abs=1)
-    assert not half.is_over()
-    assert not half.is_over(400)
-    assert not clock.ran_out.is_set()
-    assert half.is_over(600)
-    assert clock.ran_out.is_set(), "all parts share it"
-    free = Clock.of(None)
-    assert free.until(0.1) is free
-    assert not free.is_over(1e300)
 
 
 def test_a_checkpoint_needs_a_fit_that_can_be_repeated(tmp_path):

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from greedynet import Network, OutputBounds
-from greedynet.model.ramps import Ramps
-from networks import random_deep_network, random_network
+from networks import Ramps, random_deep_network, random_network
 from problems import SEARCHES, noisy, regressor
 
 RAMPS = random_deep_network().ramps

@@ -11,10 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import greedynet
 import scopes
 from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor, StopReason, load
-from greedynet.rows.rows import Rows
-from greedynet.search import ContinuousSearch
 from greedynet.search.base import Proposal
-from greedynet.search.sphere import directions
 from problems import noisy, relative_error
 
 # They take long, and vary what other tests check once.
@@ -157,28 +154,6 @@ def test_other_losses_are_served_too(loss, correct):
     model = GreedyNetRegressor(10, search=RandomNeurons(), loss=loss, correct=correct).fit(X, y)
     assert model.n_nodes_ == 10
     assert model.score(X, y) > 0.5
-
-
-@dataclass
-class Ours:
-    """The continuous search of the library, as one of a user's own."""
-
-    min_active: int = 3
-
-    def begin(self, X, row_scale, activation, seed):
-        weights = None if row_scale is None else row_scale**2
-        rows = Rows(X, np.zeros((len(X), 1)), weights)
-        return ContinuousSearch(rows, directions(X, seed), self.min_active, mirrored=True)
-
-
-@each_estimator
-@pytest.mark.parametrize("random_state", [0, 7])
-def test_our_own_search_given_as_an_object_is_our_own_search(make, random_state):
-    X, y = problem(make)
-    wanted = make(9, correct=False, random_state=random_state).fit(X, y)
-    found = make(9, search=Ours(), correct=False, random_state=random_state).fit(X, y)
-    for name in ("inner_weights", "biases", "outer_weights"):
-        np.testing.assert_array_equal(getattr(found.network_, name), getattr(wanted.network_, name))
 
 
 def test_very_many_rows_are_sampled_for_it():

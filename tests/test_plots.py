@@ -31,7 +31,6 @@ from greedynet import (
     collapsed_ridgelet_transform,
     fit_table,
 )
-from greedynet.model.description import column_curves
 from greedynet.paper import GreedyShallowNetwork, load_example
 from greedynet.plots import (
     ApproximationDisplay,
@@ -41,12 +40,8 @@ from greedynet.plots import (
     PathDisplay,
     draw_effects,
 )
-from greedynet.plots.ridgelets import nearest_values
-from greedynet.plots.style import BLUE, RED
 from greedynet.search import Dictionary
-from greedynet.search.sphere import circle, golden_spiral
-from greedynet.views.effects import feature_effect
-from problems import SEARCHES, noisy, relative_error
+from problems import SEARCHES, circle, golden_spiral, noisy, relative_error
 
 
 @pytest.fixture(autouse=True)
@@ -345,24 +340,6 @@ def test_collapsed_map():
     assert share == pytest.approx(display.keep.mean(), abs=0.02)
 
 
-def test_map_puts_points_where_they_belong():
-    points = np.array(
-        [[0, 0, 1], [0, 0, -1], [1, 0, 0.2], [0, 1, 0.2], [1, 0, -0.2], [-1, -1, 0.0]], dtype=float
-    )
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
-    image = nearest_values(points, np.arange(6.0))
-    middle, half = image.shape[0] // 2, image.shape[1] // 2
-    radius = image.shape[0] // 2
-    left = np.flatnonzero(~image.mask[middle, :half]).mean().astype(int)
-    right = half + np.flatnonzero(~image.mask[middle, half:]).mean().astype(int)
-    assert image[middle, left] == 0
-    assert image[middle, right] == 1
-    assert image[middle, left + radius - 3] == 2
-    assert image[-4, left] == 3
-    assert image[middle, right + radius - 3] == 4
-    assert image[0, 0] is np.ma.masked
-
-
 # Neurons
 
 
@@ -379,7 +356,7 @@ def test_kinks_in_the_plane():
         assert np.abs(segment).max(axis=1).min() >= 1, "from edge to edge"
     widths = display.kinks_.get_linewidths()
     assert (np.diff(widths) > 0).all()
-    assert line_colours(display.kinks_) == [BLUE, RED, RED]
+    assert line_colours(display.kinks_) == ["#1f4e79", "#d1495b", "#d1495b"]
     assert display.ax_.get_xlim() == display.ax_.get_ylim() == (-1, 1)
     assert [text.get_text() for text in display.legend_.get_texts()] == ["$c > 0$", "$c < 0$"]
 
@@ -838,20 +815,6 @@ def deep():
     return table, fit_table(table, "y", hidden_layers=2, max_nodes=60)
 
 
-def test_curves_of_columns():
-    network = random_deep_network(5, 2)
-    display = CurvesDisplay.from_network(network, ["weight", 0], output=1, most_neurons=2)
-    wanted = {one.feature: one for one in column_curves(network, 1, most_neurons=2)}
-    for panel, feature in enumerate((2, 0)):
-        one = wanted[feature]
-        np.testing.assert_array_equal(display.direct_[panel].get_data(), [one.knots, one.direct])
-        for line, values in zip(display.neurons_[panel], one.through, strict=True):
-            np.testing.assert_array_equal(line.get_data(), [one.knots, values])
-        np.testing.assert_array_equal(display.knots_[panel].get_xdata(), one.knots[1:-1])
-    assert [ax.get_xlabel() for ax in display.ax_] == ["weight", "age"]
-    assert display.ax_[0].get_ylim() == display.ax_[1].get_ylim()
-
-
 def test_curves_of_a_sum_are_the_predictions():
     network = random_deep_network(0)
     x, y = CurvesDisplay.from_network(network, "age").direct_[0].get_data()
@@ -892,7 +855,7 @@ def test_effects_of_two_layers(deep):
     table, model = deep
     display = draw_effects(model, table, ["age", "color"])
     (x, means), (_, of_colours) = drawn_effects(display)
-    wanted = feature_effect(model.network, model.inputs(table), 0, x)[:, 0]
+    wanted = [model.predict(table | {"age": np.full(len(table["y"]), v)}).mean() for v in x]
     np.testing.assert_allclose(means, wanted)
     X = model.inputs(table)
     X[:, 2:] = [0, 1]

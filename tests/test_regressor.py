@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from greedynet import FewerNodesWarning, GreedyNetRegressor, StopReason
 from greedynet.losses import Quantile
-from interruptions import StopAfter
 from problems import SEARCHES, noisy, planted, regressor, relative_error
+from watching import StopAfter
 
 SETTINGS = {
     "continuous": [

@@ -13,7 +13,6 @@ import pytest
 
 import greedynet
 import scopes
-from extras import need
 from greedynet import (
     CheckpointWarning,
     GreedyNetClassifier,
@@ -22,8 +21,6 @@ from greedynet import (
     fit_table,
     load,
 )
-from greedynet.rows.rows import SMALLEST_WEIGHT, Rows
-from greedynet.rows.scaling import InputScaling, OutputScaling
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -244,37 +241,12 @@ def test_weights_of_all_scales_for_classes(seed):
     assert np.isfinite(p).all()
 
 
-def test_the_smallest_weights_are_not_zero():
-    weights = np.array([1e-300, 1.0, 1e300])
-    for most in (10, 0):
-        found = Rows(np.eye(3), np.eye(3), weights).canonical(most).weights
-        np.testing.assert_allclose(np.sort(found) / found.max(), [SMALLEST_WEIGHT] * 2 + [1])
-
-
 def test_the_largest_weights_are_weights():
     weights = 2.0 ** np.arange(-20, 20)
     wanted = GreedyNetRegressor(4).fit(X, y, weights).predict(X)
     copies = np.repeat(np.arange(40), 2)
     found = GreedyNetRegressor(4).fit(X[copies], y[copies], (weights * 2.0**1003)[copies])
     np.testing.assert_array_equal(found.predict(X), wanted)
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_scaled_inputs_and_outputs_are_finite(kind):
-    size = np.finfo(kind).max ** 0.7
-    near = Rows((X / size).astype(kind), 1e-200 * y[:, None])
-    largest = Rows(np.full((1, 2), size, dtype=kind), np.full((1, 1), -1e300))
-    inputs, outputs = InputScaling.standard(near), OutputScaling.of(near, centred=True)
-    far = inputs.apply(largest.X)
-    assert far.dtype == kind
-    # As far as all rows beyond, and their cubes are numbers.
-    np.testing.assert_array_equal(far, inputs.apply(2 * largest.X))
-    assert np.isfinite(far**3).all()
-    assert np.isfinite(outputs.apply(largest.Y) ** 2).all()
-    # Rows that lie near are as they were.
-    np.testing.assert_array_equal(
-        inputs.apply(near.X), ((near.X - inputs.center) / inputs.width).astype(kind)
-    )
 
 
 @pytest.mark.parametrize("activation", ["relu", "relu3"])
@@ -432,35 +404,3 @@ def test_an_interrupt_is_not_hidden_by_a_full_disk(tmp_path, monkeypatch):
 
 
 # Schedulers
-
-
-class OfScheduler:
-    """A client, as far as the loss of its scheduler is concerned."""
-
-    class scheduler:  # noqa: N801
-        address = "tcp://10.0.0.1:8786"
-
-    def __init__(self, status):
-        self.status = status
-
-
-def test_the_loss_of_a_scheduler_is_named():
-    need("distributed")
-    from distributed.comm.core import CommClosedError
-
-    from greedynet.dask.cluster import ClusterError, explain_lost_scheduler
-
-    lost = r"The scheduler of `client` at tcp://10.0.0.1:8786 was lost.*`checkpoint`"
-    for status, error in (
-        ("running", CommClosedError("in <TCP (closed)>")),
-        ("connecting", OSError("whatever")),
-        ("closed", RuntimeError("Client is closed")),
-        ("running", OSError("Timed out trying to connect to tcp://10.0.0.1:8786 after 60 s")),
-    ):
-        with pytest.raises(ClusterError, match=lost), explain_lost_scheduler(OfScheduler(status)):
-            raise error
-    with (
-        pytest.raises(FileNotFoundError, match="rows"),
-        explain_lost_scheduler(OfScheduler("running")),
-    ):
-        raise FileNotFoundError("rows.parquet")

@@ -8,10 +8,10 @@ from click.testing import CliRunner
 from scipy.optimize import lsq_linear
 
 import greedynet
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network, load
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network, StopReason, load
 from greedynet.activations import ReLU
 from greedynet.activations.family import Ramp
-from greedynet.cli.program import main
+from greedynet.cli import main
 from greedynet.correction.all_rows.products import Gram
 from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights
 from greedynet.correction.shaped import ShapedProblem, ShapedProjection, shaped_weights
@@ -20,7 +20,6 @@ from greedynet.exact import is_monotone
 from greedynet.fitting.forms import Saturating
 from greedynet.linalg.weights import signed_weights
 from greedynet.model.coordinates import in_shape, proves_shape
-from greedynet.model.path import StopReason
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling

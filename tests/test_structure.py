@@ -70,6 +70,57 @@ NAMED_BY_PARTS = (
     ("tables.summary", "tables.model"),
 )
 
+# What tests may import: public packages, and modules that the documentation names.
+PUBLIC = frozenset(
+    {
+        (),
+        *((name,) for name in ("activations", "cli", "dask", "exact", "export", "losses")),
+        *((name,) for name in ("paper", "plots", "report", "search", "train")),
+        ("export", "registry"),
+        ("export", "torch_skip"),
+        ("losses", "base"),
+        ("search", "base"),
+    }
+)
+# Tests of kernels and invariants look inside, and what helps the others: settings, small
+# problems, networks with ramps, and what is seen of a fit while it grows.
+MOST_INSIDE = 30
+INSIDE = frozenset(
+    {
+        "test_all_rows",
+        "test_blocks",
+        "test_checkpoint",
+        "test_classify",
+        "test_climb",
+        "test_continuous",
+        "test_correct",
+        "test_dask",
+        "test_doors",
+        "test_effects",
+        "test_exact",
+        "test_export_shared",
+        "test_given_inputs",
+        "test_holding",
+        "test_intervals",
+        "test_kinds",
+        "test_large_tables",
+        "test_learning",
+        "test_losses",
+        "test_plain_tables",
+        "test_report",
+        "test_reproduce",
+        "test_row_roles",
+        "test_rows",
+        "test_scans",
+        "test_selection",
+        "test_shapes",
+        "test_tables",
+        "test_threads",
+        "test_train",
+    }
+)
+HELPERS_INSIDE = frozenset({"networks", "problems", "scopes", "watching"})
+
 HEAVY = (
     "torch",
     "jax",
@@ -366,6 +417,35 @@ def unmatched_expectations(folder: Path) -> list[str]:
     ]
 
 
+def internal_imports(folder: Path) -> list[str]:
+    """Find tests that import modules or names which are no part of the public surface."""
+    findings = []
+    for path, tree in parsed(folder):
+        if path.stem in INSIDE | HELPERS_INSIDE:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found = [tuple(alias.name.split(".")) for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                source = tuple(node.module.split("."))
+                found = [source, *((*source, alias.name) for alias in node.names)]
+                found = [name for name in found if name == source or is_inside(name)]
+            else:
+                continue
+            findings += [
+                f"{path}:{node.lineno}: `{'.'.join(name)}` is no part of the public surface"
+                for name in found
+                if name[0] == PACKAGE.name and name[1:] not in PUBLIC
+            ]
+    return findings
+
+
+def is_inside(name: tuple[str, ...]) -> bool:
+    """Whether what is imported is a module of the package, or private."""
+    place = PACKAGE.joinpath(*name[1:])
+    return name[-1].startswith("_") or place.is_dir() or place.with_suffix(".py").is_file()
+
+
 # The checks on this repository
 
 
@@ -382,6 +462,7 @@ def unmatched_expectations(folder: Path) -> list[str]:
         (missing_docstrings, PACKAGE),
         (machine_paths, ROOT),
         (unmatched_expectations, TESTS),
+        (internal_imports, TESTS),
     ],
 )
 def test_repository(check: Callable[[Path], list[str]], folder: Path):
@@ -540,6 +621,12 @@ def test_room_without_its_line_is_found(tmp_path: Path):
     assert any(f"{MOST_PACKAGES + 2} packages, more than" in found for found in rooms(package))
 
 
+def test_few_tests_look_inside():
+    assert len(INSIDE) <= MOST_INSIDE
+    there = {path.stem for path in TESTS.glob("*.py")}
+    assert there >= INSIDE | HELPERS_INSIDE
+
+
 def test_every_layer_is_named_once():
     assert len(LAYER_OF) == sum(len(names) for names in ORDER)
 
@@ -575,6 +662,11 @@ def test_heavy_import_is_found(tmp_path: Path, text: str, expected: list[str]):
         (unmatched_expectations, "with pytest.warns(E) as w: f()", 'pytest.warns(E, match="x")'),
         (unmatched_expectations, "raises(E, **options)", "mock.raises(E)"),
         (unmatched_expectations, "warns(E)", 'warns(E, match="x")'),
+        (internal_imports, "from greedynet.fitting.climb import X", "from greedynet import load"),
+        (internal_imports, "import greedynet.model", "import greedynet.export"),
+        (internal_imports, "from greedynet import rows", "from greedynet import export"),
+        (internal_imports, "from greedynet.cli import options", "from greedynet.cli import main"),
+        (internal_imports, "def f():\n    from greedynet import _HOMES", "import greedynet"),
     ],
 )
 def test_bad_habit_is_found(

@@ -14,8 +14,11 @@ from extras import need
 from greedynet import GreedyNetRegressor, Network
 from greedynet.activations import ACTIVATIONS, LeakyReLU
 from greedynet.paper import GreedyShallowNetwork, load_example
+from greedynet.rows.rows import Rows
+from greedynet.rows.scaling import InputScaling, OutputScaling
+from greedynet.train.fit import scaled, unscaled
 from networks import assert_same, impostor, inputs, random_deep_network
-from problems import noisy, relative_error
+from problems import SEARCHES, noisy, regressor, relative_error
 
 jax, optax = need("jax"), need("optax")
 ravel_pytree = need("jax.flatten_util").ravel_pytree
@@ -679,3 +682,22 @@ def test_paper_training_from_the_greedy_start(number, low, high):
     result = train_one(greedy_start(example), example.X_train, example.y_train, keep="last")
     error = relative_error(result.network.predict(example.X_test), example.y_test)
     assert 0.97 * low <= error <= 1.03 * high
+
+
+# Scaling there and back
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_scaled_network_computes_the_scaled_function(search):
+    X, y = noisy(n_features=3)
+    X, Y = X * [1e3, 1.0, 1e-4] + [5.0, 0.0, 1.0], np.column_stack([1e6 * y, y**2 - 7])
+    model = regressor(search, n_nodes=9, n_points=300)
+    network = model.fit(X, Y).network_
+    inputs, outputs = InputScaling.to_cube(X), OutputScaling.of(Rows(X, Y), centred=True)
+    inner = scaled(network, inputs, outputs)
+    lengths = np.linalg.norm(np.column_stack([inner.inner_weights, inner.biases]), axis=1)
+    np.testing.assert_allclose(lengths, 1)
+    wanted = outputs.apply(network.predict(X))
+    np.testing.assert_allclose(inner.predict(inputs.apply(X)), wanted, atol=1e-9)
+    back = unscaled(inner, inputs, outputs).predict(X)
+    np.testing.assert_allclose(back, network.predict(X), rtol=1e-6, atol=1e-9)

@@ -6,8 +6,6 @@ import pytest
 import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.rows.rows import Rows
-from greedynet.rows.scaling import InputScaling, OutputScaling
 from networks import assert_same
 from problems import SEARCHES, noisy, regressor, relative_error
 
@@ -15,28 +13,11 @@ need("jax")
 need("optax")
 
 from greedynet.train import train  # noqa: E402
-from greedynet.train.fit import scaled, unscaled  # noqa: E402
 
 # They take long, and vary what other tests check once.
 pytestmark = pytest.mark.slow
 
 each_search = pytest.mark.parametrize("search", SEARCHES)
-
-
-@each_search
-def test_scaled_network_computes_the_scaled_function(search):
-    X, y = noisy(n_features=3)
-    X, Y = X * [1e3, 1.0, 1e-4] + [5.0, 0.0, 1.0], np.column_stack([1e6 * y, y**2 - 7])
-    model = regressor(search, n_nodes=9, n_points=300)
-    network = model.fit(X, Y).network_
-    inputs, outputs = InputScaling.to_cube(X), OutputScaling.of(Rows(X, Y), centred=True)
-    inner = scaled(network, inputs, outputs)
-    lengths = np.linalg.norm(np.column_stack([inner.inner_weights, inner.biases]), axis=1)
-    np.testing.assert_allclose(lengths, 1)
-    wanted = outputs.apply(network.predict(X))
-    np.testing.assert_allclose(inner.predict(inputs.apply(X)), wanted, atol=1e-9)
-    back = unscaled(inner, inputs, outputs).predict(X)
-    np.testing.assert_allclose(back, network.predict(X), rtol=1e-6, atol=1e-9)
 
 
 def held_out(n_outputs=1):

@@ -12,8 +12,7 @@ from deep_networks import bent_columns
 from extras import need
 from greedynet import GreedyNetRegressor
 from greedynet.export import from_torch, to_torch
-from greedynet.export.scaling import InputLayer
-from networks import DEEP_KINDS, assert_same, inputs, kind, random_network
+from networks import assert_same, kind, random_network
 
 torch = need("torch")
 
@@ -42,35 +41,6 @@ def trained(module, X: np.ndarray, y: np.ndarray, steps: int = 300) -> list[floa
 
 
 # The layer
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_scaling_is_exact_and_columns_have_size_one(dtype: str):
-    layer = InputLayer.of(RANGE, dtype)
-    np.testing.assert_array_equal(layer.center, [2005, 0, 0, 7, 0])
-    np.testing.assert_array_equal(np.log2(layer.scale) % 1, 0)
-    share = np.random.default_rng(0).random((1000, 5))
-    X = (RANGE[0] + share * np.ptp(RANGE, axis=0)).astype(dtype)
-    got = (X - layer.center.astype(dtype)) / layer.scale.astype(dtype)
-    assert got.dtype == dtype
-    np.testing.assert_array_equal(got, layer.apply(X.astype(np.float64)))
-    # All but the last column, which no layer of Keras would scale.
-    assert (np.abs(got[:, :4]).max(axis=0) <= 1).all()
-    assert (np.abs(got[:, :3]).max(axis=0) > 0.4).all()
-
-
-@pytest.mark.parametrize("name", ["relu-3out-affine-1", "tanh-1out-plain-20", *DEEP_KINDS])
-def test_network_behind_the_layer_is_the_same_function(name: str):
-    network = kind(name)
-    X, layer = inputs(network), InputLayer.of(network.input_range, "float64")
-    inside = layer.inside(network)
-    wanted = network.predict(X)
-    np.testing.assert_allclose(inside.predict(layer.apply(X)), wanted, rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(inside.input_range, layer.apply(network.input_range), rtol=1e-15)
-    again = layer.outside(inside)
-    np.testing.assert_allclose(again.predict(X), wanted, rtol=1e-11, atol=1e-11)
-    if name in DEEP_KINDS:
-        np.testing.assert_array_equal(again.ramps.knots, network.ramps.knots)
 
 
 def test_no_layer_without_a_known_range_and_no_other_word():
