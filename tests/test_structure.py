@@ -106,7 +106,6 @@ INSIDE = frozenset(
         "test_large_tables",
         "test_learning",
         "test_losses",
-        "test_plain_tables",
         "test_report",
         "test_reproduce",
         "test_row_roles",
@@ -115,6 +114,7 @@ INSIDE = frozenset(
         "test_selection",
         "test_shapes",
         "test_tables",
+        "test_text_tables",
         "test_threads",
         "test_train",
     }
