@@ -1,0 +1,16 @@
+"""The program in tests: a command, the exit code that it must have, and what it said."""
+
+from click.testing import CliRunner, Result
+
+from greedynet.cli import main
+
+
+def run(*arguments: object, code: int = 0, given: str | bytes | None = None) -> Result:
+    """Run a command; if it fails, it says why in a line after click's usage."""
+    result = CliRunner().invoke(main, list(map(str, arguments)), input=given)
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    if code:
+        assert isinstance(result.exception, SystemExit)
+        assert len(result.stderr.splitlines()) <= 4  # click's usage takes three
+    return result
