@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -28,17 +27,12 @@ import greedynet
 import scopes
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
-from greedynet.activations import get_activation
 from greedynet.cli import main
 from greedynet.estimators import checkpoint
 from greedynet.estimators.checkpoint import CheckpointSettings, checkpointed
 from greedynet.fitting.objective import Growth
-from greedynet.linalg.factor import Factor
 from greedynet.rows.blocks import SourceBlocks
-from greedynet.rows.rows import Rows
-from greedynet.search import ContinuousSearch, Dictionary, DictionarySearch, WeakSearch
-from greedynet.search.dictionary import Atoms
-from greedynet.search.sphere import directions
+from greedynet.search import Dictionary
 from greedynet.support.context import NO_JOURNAL
 
 rng = np.random.default_rng(0)
@@ -62,24 +56,20 @@ class Blocks:
             yield MANY[i::3], OF_MANY[i::3]
 
 
-def regression(X=X, y=NOISY, sample_weight=None, validation=None, **parameters):
+def regression(X=X, y=NOISY, sample_weight=None, kind=GreedyNetRegressor, **parameters):
+    validation = parameters.pop("validation", {})
+
     def fit(on_stage=None, checkpoint=None, **more):
-        model = GreedyNetRegressor(**{"max_nodes": 8, **parameters, **more})
-        X_val, y_val = validation or (None, None)
-        model.set_progress(on_stage=on_stage)
+        model = kind(**{"max_nodes": 8, **parameters, **more}).set_progress(on_stage=on_stage)
         with greedynet.checkpoint(checkpoint):
-            return model.fit(X, y, sample_weight, X_val=X_val, y_val=y_val)
+            return model.fit(X, y, sample_weight, **validation)
 
     return fit
 
 
 def classification(X=X, y=CLASSES, sample_weight=None, **parameters):
-    def fit(on_stage=None, checkpoint=None, **more):
-        model = GreedyNetClassifier(**{"max_nodes": 6, **parameters, **more})
-        with greedynet.checkpoint(checkpoint):
-            return model.set_progress(on_stage=on_stage).fit(X, y, sample_weight)
-
-    return fit
+    parameters = {"max_nodes": 6, **parameters}
+    return regression(X, y, sample_weight, GreedyNetClassifier, **parameters)
 
 
 FITS: dict[str, Callable] = {
@@ -89,11 +79,12 @@ FITS: dict[str, Callable] = {
     "averages in threads": regression(n_networks=3, n_jobs=2),
     "n_nodes": regression(n_nodes=7, sample_weight=WEIGHTS, max_nodes=None),
     "folds": regression(cv=3),
-    "X_val": regression(validation=(X[:50], CLEAN[:50])),
+    "X_val": regression(validation={"X_val": X[:50], "y_val": CLEAN[:50]}),
     "last": regression(select="last"),
     "as grown": regression(correct=False),
     "n_nodes as grown": regression(correct=False, n_nodes=7, max_nodes=None),
     "dictionary": regression(search=Dictionary(n_points=500)),
+    "dictionary, as grown": regression(search=Dictionary(n_points=500), correct=False),
     "weak": regression(search=Dictionary(n_points=3_000, weakness=0.7)),
     "tanh": regression(activation="tanh", max_nodes=5),
     "relu2": regression(activation="relu2", max_nodes=5),
@@ -182,17 +173,16 @@ class Moments:
     """All files that fits write, one after every step."""
 
     def __init__(self, monkeypatch, file: Path):
-        self.file, self.contents = file, []
-        self._patch = monkeypatch
-        self._write = checkpoint.write_tree
+        self.file, self.contents, self._patch = file, [], monkeypatch
 
     def of(self, fit: Callable):
         """Fit and keep every file that is written."""
 
         def write(path, kind, tree):
-            self._write(path, kind, tree)
+            write_tree(path, kind, tree)
             self.contents.append(self.file.read_bytes())
 
+        write_tree = checkpoint.write_tree
         with self._patch.context() as patch, scopes.checkpoints(pause=0.0, clock=Clock(SECONDS)):
             patch.setattr(checkpoint, "write_tree", write)
             return fit(checkpoint=self.file)
@@ -308,9 +298,10 @@ def test_a_fit_that_was_killed_after_a_write_ends_with_the_same_network(name, mo
         assert not moments.file.exists()
 
 
-def test_a_fit_may_be_interrupted_again_and_again(tmp_path, work):
-    fit, n_interruptions, n_computed = FITS["averages"], 0, 0
-    wanted, n_stages = whole("averages")
+@pytest.mark.parametrize("name", ["averages", "dictionary, as grown", "weak"])
+def test_a_fit_may_be_interrupted_again_and_again(name, tmp_path, work):
+    fit, n_interruptions, n_computed = FITS[name], 0, 0
+    wanted, n_stages = whole(name)
     n_all = work.of(fit)
     for at in range(n_stages + 1):
         work.n_computed = 0
@@ -324,81 +315,15 @@ def test_a_fit_may_be_interrupted_again_and_again(tmp_path, work):
     assert n_computed == n_all
 
 
-@pytest.mark.parametrize("activation", ["relu", "relu2", "tanh", "leaky_relu"])
-@pytest.mark.parametrize("n_recalled", [1, 4, 7])
-def test_a_search_goes_on_from_neurons_that_it_is_told(activation, n_recalled):
-    def search():
-        sigma = get_activation(activation)
-        return ContinuousSearch(Rows(X, NOISY[:, None]), directions(X, 0), 3, activation=sigma)
-
-    def factor():
-        found = Factor(NOISY[:, None])
-        for column in np.column_stack([np.ones(120), X]).T:
-            found.append(column)
-        return found
-
-    whole, wanted, known = search(), [], []
-    target = factor()
-    for _ in range(9):
-        wanted.append(whole.propose(target))
-        known.append(whole.memory()[0])
-        assert target.append(wanted[-1].column)
-        whole.accept(target)
-
-    again, target = search(), factor()
-    for i, candidate in enumerate(wanted):
-        found = again.recall(target, known[i]) if i < n_recalled else again.propose(target)
-        for name in ("point", "norm", "column"):
-            np.testing.assert_array_equal(getattr(found, name), getattr(candidate, name))
-        target.append(found.column)
-        again.accept(target)
-    for mine, theirs in zip(again._groups, whole._groups, strict=True):
-        np.testing.assert_array_equal(mine.directions, theirs.directions)
-        np.testing.assert_array_equal(mine._outside, theirs._outside)
-
-
-@pytest.mark.parametrize("weakness", [1.0, 0.7])
-def test_a_search_leaves_what_it_is_told_as_it_is(weakness):
-    dictionary = Atoms(rng.normal(size=(400, 4)), X)
-
-    def search():
-        return (
-            WeakSearch(dictionary, weakness=0.7) if weakness < 1 else DictionarySearch(dictionary)
-        )
-
-    first, factor = search(), Factor(NOISY[:, None])
-    found = first.propose(factor)
-    told = first.memory()
-    numbers = deepcopy(told)
-    again = search()
-    again.recall(factor, *told)
-    for one in (first, again):
-        factor = Factor(NOISY[:, None])
-        factor.append(found.column)
-        one.accept(factor)
-        one.propose(factor)
-    for now, before in zip(first.memory()[1:], again.memory()[1:], strict=True):
-        np.testing.assert_equal(now, before)
-    np.testing.assert_equal(told, numbers)
-
-
 # Work is not done again
-
-
-def counted(monkeypatch, owner, name) -> list[int]:
-    calls, function = [], getattr(owner, name)
-
-    def counting(*arguments, **settings):
-        calls.append(1)
-        return function(*arguments, **settings)
-
-    monkeypatch.setattr(owner, name, counting)
-    return calls
 
 
 def test_sums_over_all_rows_are_not_made_again(moments, monkeypatch):
     """Except one, for the outer weights of the network."""
-    sums = counted(monkeypatch, SourceBlocks, "total")
+    sums, total = [], SourceBlocks.total
+    monkeypatch.setattr(
+        SourceBlocks, "total", lambda *given, **how: sums.append(1) or total(*given, **how)
+    )
     with sampled():
         moments.of(FITS["blocks"])
         assert len(sums) > 3
@@ -537,7 +462,10 @@ def interrupted(moments) -> Path:
         (regression(correct=False, sample_weight=WEIGHTS), "training=120 rows"),
         (regression(X[:119], NOISY[:119], correct=False), "not 119 rows"),
         (regression(correct=False, cv=3), "cv=None, not 3"),
-        (regression(correct=False, validation=(X, NOISY)), "validation=none, not 120 rows"),
+        (
+            regression(correct=False, validation={"X_val": X, "y_val": NOISY}),
+            "validation=none, not 120 rows",
+        ),
         (classification(), "estimator=GreedyNetRegressor, not GreedyNetClassifier"),
     ],
 )
