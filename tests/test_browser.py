@@ -50,7 +50,16 @@ def text(driver, selector):
     return run(driver, "return document.querySelector(arguments[0]).textContent", selector)
 
 
-def press(driver, selector, *keys):
+def all_texts(driver, selector):
+    code = "return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)"
+    return run(driver, code, selector)
+
+
+def press(driver, selector, *names):
+    """Press keys by their names, such as SPACE, or a character."""
+    from selenium.webdriver.common.keys import Keys
+
+    keys = (getattr(Keys, name, name) for name in names)
     driver.find_element("css selector", selector).send_keys(*keys)
 
 
@@ -65,12 +74,6 @@ def wait_until(done, seconds=10):
     ends = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < ends
-
-
-def keys():
-    from selenium.webdriver.common.keys import Keys
-
-    return Keys
 
 
 # What is drawn, back in the units of the axes
@@ -200,7 +203,7 @@ def test_structure_for_screen_readers(page, name):
         assert picture.get_attribute("role") == "img"
         assert len(picture.get_attribute("aria-label")) > 10
     # Every chart has its table, under a name of its own.
-    names = run(driver, "return [...document.querySelectorAll('summary')].map(n => n.textContent)")
+    names = all_texts(driver, "summary")
     assert len(set(names)) == len(names) == len(find(driver, "svg[role=img]"))
     seen = "[...document.querySelectorAll('table')].filter((t) => t.getClientRects().length)"
     lacking = "(t) => !t.querySelector('caption') || t.querySelector('th:not([scope])')"
@@ -212,29 +215,24 @@ def test_structure_for_screen_readers(page, name):
 
 
 def test_everything_is_reached_by_tab(page):
-    driver = page("classes")
-    wanted = set(
-        run(
-            driver,
-            """const controls = "a, button, input, select, summary, [tabindex='0']";
-            return [...document.querySelectorAll(controls)].filter((node) => node.checkVisibility())
-            .map((node, i) => { node.dataset.n = i; return i; })""",
-        )
-    )
     from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
 
-    reached, chain = set(), ActionChains(driver, duration=0)
+    driver = page("classes")
+    number = """const controls = "a, button, input, select, summary, [tabindex='0']";
+    return [...document.querySelectorAll(controls)].filter((node) => node.checkVisibility())
+    .map((node, i) => { node.dataset.n = i; return i; })"""
+    focus = """const node = document.activeElement, style = getComputedStyle(node);
+    const seen = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 1;
+    return [node.dataset.n, seen];"""
+    wanted, reached = set(run(driver, number)), set()
+    chain = ActionChains(driver, duration=0)
     for _ in range(len(wanted) + 2):
-        chain.send_keys(keys().TAB).perform()
-        found = run(
-            driver,
-            """const node = document.activeElement, style = getComputedStyle(node);
-            const seen = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 1;
-            return [node.dataset.n, seen];""",
-        )
-        if found[0] is not None:
-            reached.add(int(found[0]))
-            assert found[1], "the focus must be seen"
+        chain.send_keys(Keys.TAB).perform()
+        at, seen = run(driver, focus)
+        if at is not None:
+            reached.add(int(at))
+            assert seen, "the focus must be seen"
     assert reached == wanted
 
 
@@ -244,7 +242,6 @@ def test_everything_is_reached_by_tab(page):
 @pytest.mark.parametrize("name", GROWN)
 def test_slider_walks_the_growth(page, name):
     driver = page(name)
-    Keys = keys()
     picture = "return document.getElementById('picture').innerHTML"
     kept, told = run(driver, picture), text(driver, "#status")
     path = getattr(case(name).model, "path_", None) or case(name).model.estimator.path_
@@ -252,7 +249,7 @@ def test_slider_walks_the_growth(page, name):
     assert told.startswith(f"{path.best_n_nodes} nodes, kept: ")
     assert f"{path.held_out_errors[at]:.3g} on held-out rows" in told
     seen = []
-    press(driver, "#stop", Keys.HOME)
+    press(driver, "#stop", "HOME")
     for n, width in enumerate(path.n_nodes.tolist()):
         now, name_now = text(driver, "#status"), f"{width} nodes{', kept' if n == at else ''}"
         assert now.startswith(f"{name_now}: ")
@@ -260,7 +257,7 @@ def test_slider_walks_the_growth(page, name):
         valuetext = run(driver, "return document.getElementById('stop').ariaValueText")
         assert valuetext == name_now
         seen.append(run(driver, picture))
-        press(driver, "#stop", Keys.ARROW_RIGHT)
+        press(driver, "#stop", "ARROW_RIGHT")
     assert seen[at] == kept
     assert len(path) == 1 or len(set(seen)) > 1
     assert run(driver, "return Number(document.getElementById('stop').value)") == len(path) - 1
@@ -278,7 +275,7 @@ def test_curve_is_that_of_the_network(page):
     rmse = np.sqrt(np.mean((known.model.predict(known.X) - known.y) ** 2))
     assert f"RMSE {rmse:.4g} on the rows shown" in text(driver, "#status")
     # And another stop is that width of the path.
-    press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT, keys().ARROW_RIGHT)
+    press(driver, "#stop", "HOME", "ARROW_RIGHT", "ARROW_RIGHT")
     (x,), (y,), pixel = drawn(driver, "#picture")
     wanted = known.model.truncate(4).predict(x[:, None])
     np.testing.assert_allclose(y, wanted, atol=0.05 * pixel[1] + 0.05 * slopes * pixel[0])
@@ -325,33 +322,24 @@ def test_map_has_the_networks_colours(page):
 
 def test_confusions_of_the_last_stop_are_counted(page):
     driver, known = page("classes"), case("classes")
-    cells = run(
-        driver,
-        """return [...document.querySelectorAll("#picture tbody td")]
-        .map((cell) => Number(cell.textContent))""",
-    )
+    counts = [int(cell) for cell in all_texts(driver, "#picture tbody td")]
     classes = known.model.classes_
     found = known.model.predict(known.X)
     wanted = [np.sum((known.y == a) & (found == b)) for a in classes for b in classes]
-    assert cells == wanted
-    select = driver.find_element("id", "class")
+    assert counts == wanted
     effects = "return document.getElementById('effects').innerHTML"
     before = run(driver, effects)
-    select.send_keys(keys().ARROW_DOWN)
+    press(driver, "#class", "ARROW_DOWN")
     assert run(driver, effects) != before
-
-
-def ticks(driver, selector, kind):
-    code = "return [...document.querySelectorAll(arguments[0])].map((tick) => tick.textContent)"
-    return run(driver, code, f"{selector} .{kind}-tick")
 
 
 def test_years_are_years_and_prices_have_commas(page):
     driver = page("held out")
-    for place in ("#picture", "#ridgelets-picture"):
-        assert all(re.fullmatch(r"[12]\d\d\d(\.\d)?", tick) for tick in ticks(driver, place, "x"))
-    assert all(re.fullmatch(r"\d{1,2},\d{3}", tick) for tick in ticks(driver, "#picture", "y"))
-    assert len(set(ticks(driver, "#picture", "x"))) > 3
+    years = [all_texts(driver, f"{place} .x-tick") for place in ("#picture", "#ridgelets-picture")]
+    assert all(re.fullmatch(r"[12]\d\d\d(\.\d)?", tick) for ticks in years for tick in ticks)
+    assert len(set(years[0])) > 3
+    prices = all_texts(driver, "#picture .y-tick")
+    assert all(re.fullmatch(r"\d{1,2},\d{3}", tick) for tick in prices)
 
 
 def test_band_of_the_curve_is_the_interval_of_the_network(page):
@@ -374,7 +362,7 @@ def test_band_of_the_curve_is_the_interval_of_the_network(page):
     assert len(drawn_at) == 482
     upper = middle[::-1] - (drawn_at[241:] - at[::-1]) * per
     np.testing.assert_allclose(upper[::-1], high, atol=2 * per)
-    press(driver, "#stop", keys().ARROW_LEFT)
+    press(driver, "#stop", "ARROW_LEFT")
     assert not driver.find_elements("css selector", "#picture path.band")
 
 
@@ -473,7 +461,7 @@ def listed(driver, name):
     """Return the table behind a picture, opened by keyboard if it was closed."""
     found = run(driver, READ, name)
     if not found["rows"]:
-        found["node"].send_keys(keys().ENTER)
+        found["node"].send_keys("\n")
         wait_until(lambda: run(driver, READ, name)["rows"])
     return run(driver, READ, name)
 
@@ -509,9 +497,9 @@ def test_table_behind_the_path_is_the_path(page):
     np.testing.assert_allclose(held_out, path.held_out_errors, rtol=6e-4)
     wanted = path.held_out_errors / path.held_out_errors[at]
     np.testing.assert_allclose(ratios, wanted, atol=6e-3)
-    press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT)
+    press(driver, "#stop", "HOME", "ARROW_RIGHT")
     assert listed(driver, "relative error against nodes")["now"] == ["3"]
-    listed(driver, "relative error against nodes")["node"].send_keys(keys().ENTER)  # closes it
+    listed(driver, "relative error against nodes")["node"].send_keys("\n")  # closes it
     wait_until(lambda: not find(driver, "details[open]"))
 
 
@@ -521,7 +509,7 @@ def test_table_behind_the_curve_follows_the_slider(page, files):
     points = np.linspace(*picture["x"], 241)[::10]
     near = np.abs(known.X - points).argmin(axis=1)
     kept = listed(driver, "the approximation")
-    press(driver, "#stop", keys().HOME, keys().ARROW_RIGHT, keys().ARROW_RIGHT)
+    press(driver, "#stop", "HOME", "ARROW_RIGHT", "ARROW_RIGHT")
     fourth = listed(driver, "the approximation")
     grown = known.model.path_.network_at(4)
     for table, network, stop in (
@@ -576,7 +564,7 @@ def test_tables_behind_many_inputs(page, files):
     open_all(driver)
     for stop in (data["growth"]["kept"], 0):
         if stop == 0:
-            press(driver, "#stop", keys().HOME)
+            press(driver, "#stop", "HOME")
         predicted = unpacked(packed)[stop]
         groups = grouped(np.argsort(known.y, kind="stable"))
         wanted = [[known.y[g].mean(), predicted[g].mean()] for g in groups]
@@ -601,7 +589,7 @@ def test_tables_behind_maps(page, files):
     packed, name = data["picture"]["values"], "the network"
     for stop in (data["growth"]["kept"], 0):
         if stop == 0:
-            press(driver, "#stop", keys().HOME)
+            press(driver, "#stop", "HOME")
         table = listed(driver, name)
         pixels = unpacked(packed)[stop].reshape(6, 10, 6, 10)
         wanted = pixels.mean(axis=(1, 3))[::-1]
@@ -641,8 +629,7 @@ def test_table_behind_the_disc(page, files):
 def test_tables_behind_classes(page, files):
     driver, data = page("classes"), contents(files["classes"])
     effect = data["effects"][0]
-    select = driver.find_element("id", "class")
-    select.send_keys(keys().END)
+    press(driver, "#class", "END")
     table = listed(driver, f"effect of {effect['name']}")
     assert table["heads"][1] == f"mean probability of {data['classes'][-1]}"
     wanted = unpacked(effect["values"])[data["growth"]["kept"], :, -1]
@@ -656,7 +643,7 @@ def test_tables_behind_classes(page, files):
 
 def test_tables_behind_classes_of_one_and_two_inputs(page, files):
     driver, known = page("one input, classes"), case("one input, classes")
-    press(driver, "#stop", keys().HOME)
+    press(driver, "#stop", "HOME")
     table = listed(driver, "the probability of each class")
     p = unpacked(contents(files["one input, classes"])["picture"]["values"])[0, ::10]
     np.testing.assert_allclose(numbers(table, 1, 2).T, p, atol=2 / 255)
@@ -699,14 +686,14 @@ def test_kinks_can_be_hidden(page, name, legend, box, marks):
     assert all(drawn)
     switch = f"{legend} input[type=checkbox]"
     assert "inks" in text(driver, legend) or "Neurons" in text(driver, legend)
-    press(driver, switch, keys().SPACE)
+    press(driver, switch, "SPACE")
     assert seen() == [False] * len(drawn)
-    press(driver, "#stop", keys().ARROW_LEFT)  # stays so when the picture is drawn anew
+    press(driver, "#stop", "ARROW_LEFT")  # stays so when the picture is drawn anew
     assert not any(seen())
     assert run(
         driver, "return document.querySelector(arguments[0]).checkVisibility()", f"{box} svg"
     )
-    press(driver, switch, keys().SPACE)
+    press(driver, switch, "SPACE")
     assert all(seen())
 
 
@@ -751,40 +738,6 @@ def test_what_is_no_number_is_a_dash(page):
     assert found == 3 * ["\u2013"]
 
 
-def test_steps_are_rounded_up_to_1_2_and_5(page):
-    steps = [(s,) for s in (1, 1.1, 2, 2.1, 5, 5.1, 0.03, 600)]
-    assert called(page("one"), "roundStep", *steps) == pytest.approx(
-        [1, 2, 2, 5, 5, 10, 0.05, 1000], rel=1e-12
-    )
-
-
-def test_packed_numbers_have_the_digits_of_their_steps(page):
-    driver = page("one")
-    # A number, the size of the largest, and steps that say nothing.
-    numbers = [(3.14159, 10, 0.01), (3.14159, 10, 0.02), (3.14159, 10, 0.3), (123.456, 200, 4)]
-    assert called(driver, "shownTo", *numbers) == ["3.14", "3.14", "3", "125"]
-    eight, sixteen = ({"low": -1, "high": 1, "bits": bits} for bits in (8, 16))
-    found = called(driver, "shownPacked", (0.123456, eight), (0.123456, sixteen))
-    assert found == ["0.12", "0.12345"]
-
-
-def test_limits_are_told_where_values_were_cut(page):
-    packing = {"low": -1.2345, "high": 2}
-    told = " Values beyond -1.23 and 2 are clipped."
-    found = called(
-        page("one"),
-        "clippedNote",
-        ([0, 2], packing),
-        ([-1.2345, 0], packing),
-        ([-1.2, 1.9], packing),
-    )
-    assert found == [told, told, ""]
-
-
-def test_long_names_are_shortened(page):
-    assert called(page("one"), "short", ("abcdef", 6), ("abcdefg", 6)) == ["abcdef", "abcde…"]
-
-
 def test_per_cents_have_three_digits(page):
     driver = page("two inputs, classes")
     groups = [
@@ -804,6 +757,34 @@ def test_per_cents_have_three_digits(page):
     assert called(driver, "mostPredicted", *cells) == ["in (67 %)", "out (88 %)", "out"]
 
 
+def test_steps_are_rounded_up_to_1_2_and_5(page):
+    steps = [(s,) for s in (1, 1.1, 2, 2.1, 5, 5.1, 0.03, 600)]
+    assert called(page("one"), "roundStep", *steps) == pytest.approx(
+        [1, 2, 2, 5, 5, 10, 0.05, 1000], rel=1e-12
+    )
+
+
+def test_packed_numbers_have_the_digits_of_their_steps(page):
+    driver = page("one")
+    # A number, the size of the largest, and steps that say nothing.
+    numbers = [(3.14159, 10, 0.01), (3.14159, 10, 0.02), (3.14159, 10, 0.3), (123.456, 200, 4)]
+    assert called(driver, "shownTo", *numbers) == ["3.14", "3.14", "3", "125"]
+    eight, sixteen = ({"low": -1, "high": 1, "bits": bits} for bits in (8, 16))
+    found = called(driver, "shownPacked", (0.123456, eight), (0.123456, sixteen))
+    assert found == ["0.12", "0.12345"]
+
+
+def test_limits_are_told_where_values_were_cut(page):
+    packing = {"low": -1.2345, "high": 2}
+    ranges = ([0, 2], packing), ([-1.2345, 0], packing), ([-1.2, 1.9], packing)
+    told = " Values beyond -1.23 and 2 are clipped."
+    assert called(page("one"), "clippedNote", *ranges) == [told, told, ""]
+
+
+def test_long_names_are_shortened(page):
+    assert called(page("one"), "short", ("abcdef", 6), ("abcdefg", 6)) == ["abcdef", "abcde…"]
+
+
 # The table of neurons
 
 
@@ -821,7 +802,7 @@ def test_table_sorts_by_every_column_both_ways(page, name):
     for column, head in enumerate(heads):
         for order, sign in (("ascending", 1), ("descending", -1)):
             run(driver, "arguments[0].focus()", head)
-            head.send_keys(keys().ENTER)
+            head.send_keys("\n")
             after = np.array(run(driver, cells))
             assert np.all(sign * np.diff(after[:, column]) >= 0)
             assert sorted(map(tuple, after)) == sorted(map(tuple, before))
@@ -831,11 +812,6 @@ def test_table_sorts_by_every_column_both_ways(page, name):
 
 
 # Names from outside
-
-
-def all_texts(driver, selector):
-    code = "return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)"
-    return run(driver, code, selector)
 
 
 def test_hostile_names_do_no_harm_and_are_shown(page):
@@ -854,9 +830,8 @@ def test_hostile_names_do_no_harm_and_are_shown(page):
 def test_code_is_copied_or_selected(page):
     driver = page("one")
     driver.find_element("css selector", ".code button").click()
-    ends = time.monotonic() + 10
-    while not (said := text(driver, ".code .copied")):
-        assert time.monotonic() < ends
+    wait_until(lambda: text(driver, ".code .copied"))
+    said = text(driver, ".code .copied")
     assert said in (" Copied.", " Selected: press Ctrl+C.")
     if "Selected" in said:
         assert "greedynet.load" in run(driver, "return String(getSelection())")
@@ -899,16 +874,9 @@ def test_curves_of_columns_are_drawn(page, files):
     told = f"the 3 of {found['neurons']} that the column moves most"
     assert told in text(driver, "#columns-legend")
     assert "2 inputs enter as they are" in text(driver, "#columns-text")
-
-
-def test_table_of_the_curves(page, files):
-    driver, found = page("two layers"), contents(files["two layers"])["columns"]
     open_all(driver)
-    column = found["columns"][0]
-    cells = "return [...document.querySelectorAll('#columns-pictures > :first-child tbody tr')]"
-    lines = run(driver, f"{cells}.map((row) => [...row.children].map((cell) => cell.textContent))")
-    assert len(lines) == len(column["knots"])
-    directs = [float(line[1].replace(",", "")) for line in lines]
+    directs = all_texts(driver, f"{first} tbody td:nth-child(2)")
+    directs = [float(cell.replace(",", "")) for cell in directs]
     np.testing.assert_allclose(directs, column["direct"], rtol=1e-3)
 
 
