@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -31,8 +32,10 @@ from greedynet.cli import main
 from greedynet.estimators import checkpoint
 from greedynet.estimators.checkpoint import CheckpointSettings, checkpointed
 from greedynet.fitting.objective import Growth
+from greedynet.linalg.factor import Factor
 from greedynet.rows.blocks import SourceBlocks
-from greedynet.search import Dictionary
+from greedynet.search import Dictionary, DictionarySearch, WeakSearch
+from greedynet.search.dictionary import Atoms
 from greedynet.support.context import NO_JOURNAL
 
 rng = np.random.default_rng(0)
@@ -313,6 +316,31 @@ def test_a_fit_may_be_interrupted_again_and_again(name, tmp_path, work):
     assert n_interruptions == n_stages > 5
     assert bits(model) == wanted
     assert n_computed == n_all
+
+
+@pytest.mark.parametrize("weakness", [1.0, 0.7])
+def test_a_search_leaves_what_it_is_told_as_it_is(weakness):
+    dictionary = Atoms(rng.normal(size=(400, 4)), X)
+
+    def search():
+        return (
+            WeakSearch(dictionary, weakness=0.7) if weakness < 1 else DictionarySearch(dictionary)
+        )
+
+    first, factor = search(), Factor(NOISY[:, None])
+    found = first.propose(factor)
+    told = first.memory()
+    numbers = deepcopy(told)
+    again = search()
+    again.recall(factor, *told)
+    for one in (first, again):
+        factor = Factor(NOISY[:, None])
+        factor.append(found.column)
+        one.accept(factor)
+        one.propose(factor)
+    for now, before in zip(first.memory()[1:], again.memory()[1:], strict=True):
+        np.testing.assert_equal(now, before)
+    np.testing.assert_equal(told, numbers)
 
 
 # Work is not done again

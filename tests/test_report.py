@@ -190,7 +190,7 @@ def test_a_straight_line_is_called_a_straight_line(shown):
     table = {"x": x, "y": 3 * x + np.random.default_rng(2).normal(size=300)}
     model = fit_table(table, "y")
     _, text = shown(model, table)
-    assert "It is a straight line, without neurons, with 2 weights: no network was" in text
+    assert "It is a straight line, without neurons, with 2 weights. No network predicted" in text
     assert "0 relu" not in text
     assert "network: a straight line, without neurons (2 nodes)" in model.summary()
 
