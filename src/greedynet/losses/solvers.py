@@ -31,7 +31,7 @@ def weighted_median(values: Float64, weights: Float64 | None) -> float:
     This is the smallest value at which the cumulative weight exceeds one half, or the mean of two
     neighbours if it is exactly one half between them, as in `numpy.median`.
 
-    `weights` (n,): Non-negative; None for all equal.
+    The weights are not negative; None for equal ones.
     """
     if weights is None or (weights == weights[0]).all():
         return float(np.median(values))

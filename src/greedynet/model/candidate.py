@@ -19,7 +19,6 @@ _IN_WORDS = {CLIPPED: "inputs clipped", TWO_LAYERS: "two layers", RAMPS: "of ram
 CURVES = "curves of single columns"
 
 _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-MOST_NETWORKS = len(_NUMBERS) + 1
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Candidate:
     n_networks: int = 1  # number of networks whose mean it is
     form: str = ONE_LAYER  # "one layer", "clipped", "two layers" or "ramps"
     pruned: bool = False  # whether it is a wider network from which neurons were removed
-    # ridge of a classifier's network or regression; None where the training rows decide.
+    # Ridge of a classifier's network or regression; None where the training rows decide.
     ridge: float | None = None
 
     @property

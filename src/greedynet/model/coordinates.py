@@ -61,7 +61,7 @@ class Coordinates:
     outputs: OutputScaling
     affine: AffineTerm  # on the scaled training rows
     input_range: Float64  # (2, d): smallest and largest inputs, before scaling
-    # whether scaled rows are rounded. The decisions of a fit amplify rounding errors, which depend
+    # Whether scaled rows are rounded. The decisions of a fit amplify rounding errors, which depend
     # on the units of the data; rounded to fewer digits, rows are the same in all units.
     rounded: bool = False
 

@@ -107,10 +107,10 @@ class Rows:
     Y: Float64  # (n_rows, n_outputs): outputs, float64
     # (n_rows,): positive sample weights with mean 1; None if all are equal.
     weights: Float64 | None = None
-    # number of rows of equal weight that carry as much information; None for `len(rows)`.
+    # Number of rows of equal weight that carry as much information; None for `len(rows)`.
     effective_size: float | None = None
     start: int = 0  # position of the first row among all rows, if these are a block of them
-    # order and signs of the columns by which rows are sorted; None for those given.
+    # Order and signs of the columns by which rows are sorted; None for those given.
     columns: CanonicalColumns | None = None
     # (n_rows,): rows of the same number belong together: their errors are alike. None if each is on
     # its own.

@@ -19,19 +19,19 @@ from greedynet.support.types import Float64
 class SamplingSettings:
     """Sizes of the samples."""
 
-    # rows per inner weight of the network; in total at least `least` and at most `most` rows.
+    # Rows per inner weight of the network; in total at least `least` and at most `most` rows.
     rows_per_weight: int = 16
     least: int = 8_192
     most: int = 16_384
-    # fraction of the rows on which networks are scored if there is no validation set.
+    # Fraction of the rows on which networks are scored if there is no validation set.
     held_out: float = 0.1
-    # up to this number of rows the final correction uses all of them; beyond that, a larger sample
+    # Up to this number of rows the final correction uses all of them; beyond that, a larger sample
     # of `many` rows, or of `many_numbers` numbers if that is less, with which the noise in a
     # corrected network is negligible.
     corrected: int = 2**22
     many: int = 2**20
     many_numbers: int = 2**25
-    # maximum number of rows in the final correction of a classifier, which are kept in memory.
+    # Maximum number of rows in the final correction of a classifier, which are kept in memory.
     classified: int = 2**17
     # A class with less than this fraction of an equal share of the rows is rare: its rows are
     # sampled separately.

@@ -34,11 +34,11 @@ class FoldSettings:
 
     n_folds: int = 5  # folds per repeat
     max_repeats: int = 2  # maximum number of repeats
-    # folds are used until this many rows have been held out, and this many outside the largest
+    # Folds are used until this many rows have been held out, and this many outside the largest
     # class: more would add little.
     enough: int = 600
     enough_of_others: int = 200
-    # at most so many distinct rows, of which each stands for at least so many copies on average,
+    # At most so many distinct rows, of which each stands for at least so many copies on average,
     # are a table of categories; the rarest has fewer than `most_copies`.
     few_distinct: int = 250
     least_copies: float = 4.0

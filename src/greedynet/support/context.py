@@ -50,7 +50,7 @@ class Clock:
     """The time at which a fit, or a part of it, should end."""
 
     end: float = _NEVER  # by `time.monotonic`; infinity if there is no limit
-    # set when something was left out because the time of its part was over; shared by all parts.
+    # Set when something was left out because the time of its part was over; shared by all parts.
     ran_out: threading.Event = field(default_factory=threading.Event)
 
     @staticmethod
@@ -88,10 +88,10 @@ class FitContext:
 
     pool: Pool = field(default_factory=Pool)
     journal: Journal = NO_JOURNAL
-    # called with a description of each stage as it begins, such as "pruning: 31 neurons", possibly
+    # Called with a description of each stage as it begins, such as "pruning: 31 neurons", possibly
     # from several threads.
     listener: Listener | None = None
-    # set when the fit has been interrupted. An interrupt reaches the main thread only, and threads
+    # Set when the fit has been interrupted. An interrupt reaches the main thread only, and threads
     # cannot be stopped from outside: they must check this event.
     cancelled: threading.Event = field(default_factory=threading.Event)
     clock: Clock = field(default_factory=Clock)

@@ -40,9 +40,9 @@ MAX_EPOCHS = 1_000
 class TrainSettings:
     """How a training is split, and when it shows a bar."""
 
-    # values of neurons in one block: 4 MB, so that it stays in the cache.
+    # Values of neurons in one block: 4 MB, so that it stays in the cache.
     block_elements: int = 2**19
-    # if a step computes at least this many values of neurons, networks are trained in groups, each
+    # If a step computes at least this many values of neurons, networks are trained in groups, each
     # on one thread. The grouping depends on the data alone, and so does the result.
     parallel_values: int = 2**13
     group: int = 5  # networks in a group

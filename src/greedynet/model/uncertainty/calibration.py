@@ -35,7 +35,7 @@ class HeldOutPredictions:
     predictions: Float64
     weights: Float64  # (n,): relative to the largest, and positive
     n_rows: int  # number of different rows among them: folds may hold out a row several times
-    # share of all rows that the networks had not seen; 0 if the network that was kept made the
+    # Share of all rows that the networks had not seen; 0 if the network that was kept made the
     # predictions.
     share: float = 0.0
     # (n, n_outputs): for a classifier, logits of a logistic regression, if there was one.
@@ -85,7 +85,7 @@ class CalibrationData:
     """Rows that a fit has seen, and predictions of rows that its networks have not."""
 
     rows: Rows  # training rows in original units; a sample of them if there are many
-    # by networks like the one that was kept; None if no row was held out.
+    # By networks like the one that was kept; None if no row was held out.
     held_out: HeldOutPredictions | None = None
     by_width: tuple[Float64, ...] = ()  # predictions of the same rows for every width of the path
     error: float | None = None  # the error to expect on new rows, in the units of the output

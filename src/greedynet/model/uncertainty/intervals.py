@@ -89,7 +89,7 @@ class IntervalSettings:
     """How intervals are made of the errors of held-out rows."""
 
     sizes: SizeSettings = SizeSettings()
-    # scores beyond this quantile of their sizes decide whether errors are one-sided.
+    # Scores beyond this quantile of their sizes decide whether errors are one-sided.
     large: float = 0.9
     clearly: float = 2.0  # standard errors by which the shares of both sides must differ
 

@@ -97,21 +97,21 @@ _LEVELS = (0.02, 0.25, 0.5, 0.75, 0.98)
 class SizeSettings:
     """How the size of errors is modelled."""
 
-    # ridges to choose from, decreasing.
+    # Ridges to choose from, decreasing.
     ridges: tuple[float, ...] = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
-    # number of successive ridges that are not better after which no smaller one is tried.
+    # Number of successive ridges that are not better after which no smaller one is tried.
     patience: int = 2
-    # parts into which the rows are divided, groups as a whole; the sizes of each are predicted from
+    # Parts into which the rows are divided, groups as a whole; the sizes of each are predicted from
     # the others.
     n_parts: int = 10
-    # with fewer different rows or groups, all sizes are the same; with more, a sample of them is
+    # With fewer different rows or groups, all sizes are the same; with more, a sample of them is
     # used.
     min_rows: int = 20
     max_rows: int = 4_096
     max_inputs: int = 64  # with more inputs, only the prediction and the neurons are used
-    # added to all sizes, as a fraction of their mean: an error may be zero by chance.
+    # Added to all sizes, as a fraction of their mean: an error may be zero by chance.
     floor: float = 0.02
-    # by how much sizes that depend on the place must be more likely, per row, than a constant.
+    # By how much sizes that depend on the place must be more likely, per row, than a constant.
     worth: float = 0.005
     edge: float = 0.01  # share of the predicted sizes beyond each of the bounds of `s`
 
