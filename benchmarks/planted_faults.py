@@ -6,7 +6,7 @@
 
 `record` runs the tests once and writes which test calls which function. `plant` copies the
 repository, plants one fault after the other there, half of them chosen (`plantedlines.py`), half in
-lines drawn at random from every package, and runs the tests that call the function, quickest first.
+lines drawn at random from every package, and runs tests that call the function, until one fails.
 With `--again` the same faults are planted in another state of the repository: a fault whose line is
 gone is left out, one whose line has moved is followed to its new module.
 """
@@ -32,6 +32,7 @@ from plantedlines import CHOSEN
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 20240
+MOST_FILES = 4
 FLIPS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -270,22 +271,44 @@ def callers_wanted(path: Path, line: str, package: Path) -> str:
     return f"{where}:{name.removesuffix('.').removesuffix('.<locals>')}"
 
 
-def tests_of(wanted: str, called: dict[str, dict], seconds: float) -> list[str]:
-    """Return the tests that are concerned, quickest first, for so many seconds."""
+def tests_of(wanted: str, called: dict[str, dict], root: Path, seconds: float) -> list[str]:
+    """Return the tests that are concerned, of the files that are most about it, quickest first.
+
+    Tests are known by their names, as they may have moved to another file since.
+    """
     whole = wanted.endswith((":", "/"))
-    concerned = [
-        test
-        for test, of in called.items()
-        if any(call.startswith(wanted) if whole else call == wanted for call in of["calls"])
-    ]
-    concerned.sort(key=lambda test: called[test]["seconds"])
+    cost: dict[str, float] = {}
+    concerned: dict[str, set[str]] = {}
+    size: dict[str, int] = {}
+    for test, of in called.items():
+        file, name = test.split("::")[0], test.split("::")[-1].split("[")[0]
+        size[file] = size.get(file, 0) + 1
+        if any(call.startswith(wanted) if whole else call == wanted for call in of["calls"]):
+            cost[name] = cost.get(name, 0.0) + of["seconds"]
+            concerned.setdefault(file, set()).add(name)
+    share = {file: len(names) / size[file] for file, names in concerned.items()}
+    files = sorted(share, key=lambda file: -share[file])[:MOST_FILES]
+    names = sorted(set().union(*(concerned[file] for file in files)), key=cost.__getitem__)
+    there = homes_of_tests(root)
     chosen, total = [], 0.0
-    for test in concerned:
-        total += called[test]["seconds"]
+    for name in names:
+        total += cost[name]
         if chosen and total > seconds:
             break
-        chosen.append(test)
-    return chosen
+        chosen += [f"{file}::{name}" for file in there.get(name, ())]
+    if chosen:
+        return chosen
+    package = wanted.split("/")[0]
+    return [str(path.relative_to(root)) for path in root.glob(f"tests/test_{package}*.py")]
+
+
+def homes_of_tests(root: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for path in sorted((root / "tests").glob("test_*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef):
+                found.setdefault(node.name, []).append(f"tests/{path.name}")
+    return found
 
 
 def plant(faults: list[Fault], root: Path, calls: Path, out: Path, seconds: float) -> None:
@@ -313,7 +336,7 @@ def outcome(fault: Fault, root: Path, called: dict, seconds: float, cache: Path)
     path = home_of(fault, package)
     if path is None:
         return "the line is gone", 0
-    tests = tests_of(callers_wanted(path, fault.line, package), called, seconds)
+    tests = tests_of(callers_wanted(path, fault.line, package), called, root, seconds)
     if not tests:
         return "", 0
     whole = path.read_text(encoding="utf-8")
@@ -323,7 +346,7 @@ def outcome(fault: Fault, root: Path, called: dict, seconds: float, cache: Path)
     lines[at] = lines[at].replace(fault.line, fault.fault)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     try:
-        run = run_pytest(root, [*tests, "-x", "--tb=line"], 15 * seconds, **variables)
+        run = run_pytest(root, [*tests, "-x", "--tb=line", "-m", ""], 20 * seconds, **variables)
     except subprocess.TimeoutExpired:
         return "does not end", len(tests)
     finally:
@@ -352,7 +375,7 @@ def main() -> None:
     )
     parser.add_argument("--again", type=Path, help="results of before, whose faults are planted")
     parser.add_argument("--random", type=int, default=len(CHOSEN), help="how many are drawn")
-    parser.add_argument("--seconds", type=float, default=40.0, help="of tests, for each fault")
+    parser.add_argument("--seconds", type=float, default=8.0, help="of tests, for each fault")
     given = parser.parse_intermixed_args()
     if given.what == "record":
         record(given.files, given.map.resolve(), given.root.resolve())
