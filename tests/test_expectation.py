@@ -172,3 +172,12 @@ def test_tables_keep_it_and_say_it_first(tmp_path):
 )
 def test_numbers_are_plain(value, wanted):
     assert f"by about {wanted} (RMSE)" in Expectation("rmse", value).sentence()
+
+
+@pytest.mark.parametrize(
+    ("share", "wanted"),
+    [(0.5, "50.0 %"), (0.9899, "99.0 %"), (0.99, "99.00 %"), (0.9999, "99.99 %"), (1, "100.0 %")],
+)
+def test_per_cents_near_a_hundred_have_more_digits(share, wanted):
+    said = Expectation("log_loss", 0.2, accuracy=share).sentence()
+    assert f"about {wanted} of the classes" in said
