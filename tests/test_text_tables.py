@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from greedynet import TableWarning, fit_table
 from greedynet.tables.readers import TableError, open_table
+from greedynet.tables.scores import evaluate
 
 
 def cells_of(table):
@@ -145,3 +146,48 @@ def test_wide_files(tmp_path):
     text = ",".join([*names, "y"]) + "\n" + (",".join(["1.25"] * 2_001) + "\n") * 2
     (block,) = open_table(write(tmp_path / "a.csv", text)).blocks(["x0", "x1999"])
     assert [cells.tolist() for cells in block.values()] == [["1.25", "1.25"]] * 2
+
+
+def with_totals(last):
+    rng = np.random.default_rng(0)
+    sizes, prices = rng.integers(1, 50, 30), rng.integers(1, 99, 30)
+    rows = [f"place {i},{a},{b}" for i, (a, b) in enumerate(zip(sizes, prices, strict=True))]
+    return "\n".join(["place,size,price", *rows, f"{last},{sizes.sum()},{prices.sum()}"])
+
+
+@pytest.mark.parametrize("last", ["Total", "", "GRAND TOTAL"])
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_a_last_row_of_totals_is_left_out(tmp_path, last, in_memory):
+    path = write(tmp_path / "a.csv", with_totals(last))
+    source = {name: np.array(c, object) for name, c in cells_of(open_table(path)).items()}
+    options = {"n_nodes": 2, "ignore": "place", "missing": "mean"}
+    model = fit_table(source if in_memory else path, "price", **options)
+    assert model.about["rows"] == 30
+    assert "holds totals: left out; `keep_totals=True` keeps it" in model.about["noticed"][0]
+    assert evaluate(model, open_table(path))["rows"] == 30
+    model = fit_table(path, "price", keep_totals=True, **options)
+    assert model.about["rows"] == 31
+    # A word alone, or a row that only comes last, holds no totals.
+    text = with_totals("Total").rpartition("Total")[0]
+    model = fit_table(write(tmp_path / "b.csv", f"{text}Total,3,4\n"), "price", **options)
+    assert model.about["rows"] == 31
+
+
+def test_texts_for_empty_cells(tmp_path):
+    rows = [
+        f"{i % 7 if i % 5 else 'none known'},{i % 3 if i % 4 else 'n/a'},{i}" for i in range(40)
+    ]
+    path = write(tmp_path / "a.csv", "\n".join(["x,z,y", *rows]))
+    with pytest.warns(TableWarning, match="column 'z': 'n/a' is read as an empty cell"):
+        model = fit_table(path, "y", n_nodes=2, na="none known", missing="mean")
+    found = model.inputs(path)
+    with pytest.warns(TableWarning, match="column 'z'"):
+        again = fit_table(
+            {n: np.array(c, object) for n, c in cells_of(open_table(path)).items()},
+            "y",
+            n_nodes=2,
+            na=["none known"],
+            missing="mean",
+        )
+    np.testing.assert_array_equal(again.inputs(path), found)
+    np.testing.assert_array_equal(again.predict(path), model.predict(path))

@@ -88,6 +88,7 @@ def as_options(message: str) -> str:
     message = re.sub(r"The '(\w+)' parameter of \w+", r"`\1`", message)
     message = re.sub(rf"`({'|'.join(_SPELLED)})`", lambda m: _SPELLED[m[1]], message)
     message = message.replace("`encoding=`", "--encoding").replace("`classes=True`", "--classes")
+    message = message.replace("`keep_totals=True`", "--keep-totals")
     message = message.replace("`memory_limit`", "--memory-limit")
     return message.replace("give `target`", "give --target")
 

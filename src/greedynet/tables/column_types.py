@@ -126,9 +126,12 @@ def column_types(
 # Names
 
 
-def as_names(given: Any) -> list[str]:
-    """Return names of columns as a list of text; a single name is allowed."""
-    return list(map(str, [given] if isinstance(given, str | int) else given))
+def as_names(given: Any, table: Table) -> list[str]:
+    """Return names of columns as a list of text; one name is allowed, and names with commas."""
+    names = list(map(str, [given] if isinstance(given, str | int) else given))
+    parts = [[name] if name in table.names else name.split(",") for name in names]
+    bare = [name.strip() for part in parts for name in part]
+    return names if set(bare) - set(table.names) and len(bare) == len(names) else bare
 
 
 def input_names(

@@ -24,6 +24,7 @@ from greedynet.tables.notices import notices
 from greedynet.tables.readers import Table, TableError, open_table, reading_record
 from greedynet.tables.roles import Roles
 from greedynet.tables.survey import survey
+from greedynet.tables.totals import leave_out_totals
 from greedynet.tables.training import Aside, FitRows, TrainingRows, read_rows
 
 
@@ -49,6 +50,7 @@ def fit_table(
     encoding: str | None = None,
     na: str | Sequence[str] = (),
     use: str | Sequence[str] = (),
+    keep_totals: bool = False,
     sheet: str | None = None,
     query: str | None = None,
     memory_limit: float | None = None,
@@ -126,6 +128,8 @@ def fit_table(
         in any case where the other cells of a column are numbers or dates.
     use : str or sequence of str, default=()
         Columns to use although they look like keys or count the rows.
+    keep_totals : bool, default=False
+        Whether a last row of totals is a row like all others.
     sheet : str or None, default=None
         Sheet of an Excel file, or table of a DuckDB file.
     query : str or None, default=None
@@ -169,10 +173,13 @@ def fit_table(
 
     limit = limit_of(memory_limit)
     table = opened(source)
-    target, ignore, text, use = str(target), as_names(ignore), as_names(text), as_names(use)
+    target = str(target)
+    ignore, text, use = (as_names(given, table) for given in (ignore, text, use))
     check_present(table, use, "column")
     names = input_names(table, target, ignore, text, roles)
 
+    totals = "" if keep_totals else leave_out_totals(table)
+    first_notes = [f"{table.label}: {totals}"] if totals else []
     found = survey(table, [*names, target])
     types = column_types(
         table,
@@ -190,7 +197,8 @@ def fit_table(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "source": table.label,
         "assumed": list(types.assumed),
-        "noticed": notices(table, found, types),
+        "noticed": [*first_notes, *notices(table, found, types)],
+        "totals": bool(totals),
         "reading": reading_record(table, types.target_kind.state(), types.target_gaps),
         **roles.record(),
     }

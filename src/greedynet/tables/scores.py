@@ -14,6 +14,7 @@ from greedynet.tables.findings import Findings, check_present
 from greedynet.tables.readers import Column, Table, TableError
 from greedynet.tables.readers.base import label_text, looked_up, parse_numbers
 from greedynet.tables.roles import check_some_weight, mean_of, read_weights, shares_of
+from greedynet.tables.totals import leave_out_totals
 
 if TYPE_CHECKING:
     from greedynet.tables.model import TableModel
@@ -89,6 +90,8 @@ def labelled_blocks(
     if target is None:
         raise TableError("The model does not know which column it predicts: give `target`.")
     check_present(table, [target], "target")
+    if model.about.get("totals"):
+        leave_out_totals(table)
     missing = missing or model.missing
     findings = Findings(table.label, empty_is_fine=missing is not None)
     start = 0

@@ -50,7 +50,31 @@ _NO_ROWS = (
     help="Treat the numbers in the target as classes. A target of text always contains classes.",
 )
 @MISSING
-@click.option("--ignore", multiple=True, metavar="COLUMN", help="Ignore a column; repeatable.")
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="COLUMN",
+    help="Ignore a column, or several between commas; repeatable.",
+)
+@click.option(
+    "--use",
+    multiple=True,
+    metavar="COLUMN",
+    help="Use a column although it looks like a key or counts the rows; repeatable.",
+)
+@click.option(
+    "--keep-totals",
+    is_flag=True,
+    help="Use the last row although it holds the totals of the others.",
+)
+@click.option(
+    "--na",
+    multiple=True,
+    metavar="TEXT",
+    help="A text that stands for an empty cell, beside NA and the like; repeatable.",
+)
+@click.option("--sheet", metavar="NAME", help="Sheet of an Excel file, or table of a DuckDB file.")
+@click.option("--query", metavar="SQL", help="What to select from a DuckDB file.")
 @click.option(
     "--text",
     multiple=True,
@@ -77,7 +101,7 @@ _NO_ROWS = (
     "resumes from there.",
 )
 def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any) -> None:
-    """Fit a network to DATA: a table as CSV, TSV (also .gz, .bz2, .xz), Parquet or NPZ, or -.
+    """Fit a network to DATA: CSV, TSV (also .gz), JSON lines, Parquet, Excel, DuckDB, NPZ, or -.
 
     DATA may be larger than memory, and a folder of Parquet files.
 
@@ -112,7 +136,7 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
         if model.about.get("in_blocks"):
             click.echo(_NO_ROWS, err=True)
         else:
-            names = ("separator", "decimal", "thousands", "encoding")
+            names = ("separator", "decimal", "thousands", "encoding", "na", "sheet", "query")
             with warnings.catch_warnings(action="ignore", category=TableWarning):  # said above
                 table = open_table(data, **{name: options[name] for name in names})
         write_report(model, report, table, model_file=out.name)

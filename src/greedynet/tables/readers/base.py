@@ -87,6 +87,10 @@ class Table(Protocol):
         """Return the cells as a `Store`, which answers questions about all rows at once."""
         ...
 
+    def drop_last_row(self) -> None:
+        """Leave out the last row from now on."""
+        ...
+
     def release(self) -> None:
         """Forget the cells until they are asked for again."""
         ...

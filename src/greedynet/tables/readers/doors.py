@@ -56,7 +56,7 @@ class DuckTable:
         check_names(label, names)
         self.label, self.names, self.fill = label, tuple(names), fill
         self.is_text, self.encoding = is_text, encoding
-        self.marks = Marks()
+        self.marks, self.is_shortened = Marks(), False
         self.na: tuple[str, ...] = ()
         self.memory_limit: float | None = None
         self._store: Store | None = None
@@ -67,6 +67,8 @@ class DuckTable:
             store = Store(self.label, self.na, self.memory_limit)
             self.fill(store)
             self._store = store
+            if self.is_shortened:
+                store.drop_last_row()
         return self._store
 
     @property
@@ -77,6 +79,11 @@ class DuckTable:
     def release(self) -> None:
         """Forget the cells until they are asked for again."""
         self._store = None
+
+    def drop_last_row(self) -> None:
+        """Leave out the last row from now on."""
+        self.is_shortened = True
+        self.store().drop_last_row()
 
     def blocks(
         self, names: Sequence[str], numbers: Mapping[str, AsNumbers] | None = None
@@ -119,6 +126,11 @@ class FrameTable:
     def release(self) -> None:
         """Forget the copy in DuckDB."""
         self._store = None
+
+    def drop_last_row(self) -> None:
+        """Leave out the last row from now on."""
+        self._columns = {name: column[:-1] for name, column in self._columns.items()}
+        self.release()
 
     def fill(self, store: Store) -> None:
         """Add the rows to a store."""

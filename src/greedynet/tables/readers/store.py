@@ -100,6 +100,12 @@ class Store:
             )
             self._kinds[name] = TEXT
 
+    def drop_last_row(self) -> None:
+        """Leave out the last row."""
+        self.n_rows -= 1
+        self._run(f"delete from memory.main.t where rowid = {self.n_rows}")
+        self._equal.clear()
+
     def _run(self, query: str, parameters: Sequence[Any] = ()) -> None:
         self.connection.execute(query, parameters).fetchall()
 
