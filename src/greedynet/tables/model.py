@@ -32,6 +32,7 @@ from greedynet.tables.hold_out import without_scores
 from greedynet.tables.kinds import Kind, Numbers, from_state
 from greedynet.tables.readers import Block, Table, open_as_fitted
 from greedynet.tables.scores import labelled_rows
+from greedynet.tables.stored import table_of
 from greedynet.tables.summary import expectation_of, summary_of
 
 KIND = "TableModel"
@@ -388,13 +389,9 @@ class TableModel:
         tree = dict(contents.tree)
         inner = dict(tree["estimator"])
         kind = inner.pop("kind")
-        return cls(
-            Columns.from_state(tree["columns"]),
-            restore(StoredTree(kind, inner, contents.library_version)),
-            tree["target"],
-            tree["missing"],
-            tree["about"],
-        )
+        columns, target, missing, about = table_of(tree)
+        estimator = restore(StoredTree(kind, inner, contents.library_version))
+        return cls(columns, estimator, target, missing, about)
 
     def encode_blocks(
         self,

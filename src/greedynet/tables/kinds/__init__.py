@@ -41,5 +41,8 @@ KINDS: dict[str, Any] = {
 def from_state(state: Mapping[str, Any]) -> Kind:
     """Return a kind from its `state`, plain values of a model file."""
     rest = dict(state)
-    kind: Kind = KINDS[str(rest.pop("type"))].from_state(rest)
+    name = rest.pop("type")
+    if name not in KINDS:
+        raise ValueError(f"`type` of a column must be one of {list(KINDS)}, got {name!r:.40}.")
+    kind: Kind = KINDS[name].from_state(rest)
     return kind

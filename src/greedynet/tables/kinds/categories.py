@@ -72,7 +72,13 @@ class Categories:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Categories":
         """Return the categories from plain values."""
-        return cls(tuple(map(str, state["levels"])), bool(state["pooled"]))
+        levels, pooled = tuple(state["levels"]), state["pooled"]
+        are_texts = all(isinstance(level, str) for level in levels)
+        if not levels or not are_texts or len(set(levels)) < len(levels):
+            raise ValueError(f"`levels` must be different texts, got {levels!r:.80}.")
+        if not isinstance(pooled, bool):
+            raise ValueError(f"`pooled` must be true or false, got {pooled!r}.")
+        return cls(levels, pooled)
 
 
 _SHOWN = 8

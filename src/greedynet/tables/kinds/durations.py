@@ -166,7 +166,10 @@ class Durations:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Durations":
         """Return the durations from plain values."""
-        return cls(int(state["n_parts"]), bool(state["is_clock"]))
+        n_parts, is_clock = state["n_parts"], state["is_clock"]
+        if n_parts not in (0, 2, 3) or not isinstance(is_clock, bool):
+            raise ValueError(f"durations of {n_parts!r} parts, {is_clock!r}")
+        return cls(n_parts, is_clock)
 
 
 class DurationTally(TextTally):
