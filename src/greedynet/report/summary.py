@@ -36,15 +36,14 @@ def title(subject: Subject) -> str:
 
 
 def paragraphs(subject: Subject, scores: dict[str, dict[str, Any]]) -> list[str]:
-    """Return what was fitted, how good it is, and why the network has the width it has."""
-    quality = [_quality(label, found) for label, found in scores.items()]
-    if subject.classes is not None and subject.held_out is not None:
-        quality = [""]  # the first sentence tells it
-    if not quality:
-        quality = ["No rows were given, so its accuracy is not known."]
-    said = [first_sentence(subject), _fitted(subject), " ".join(quality), _trust(subject)]
-    said += [bounds_sentence(subject), box_sentence(subject), reach_sentences(subject)]
-    said.append(_width(subject))
+    """Return what was fitted, how good it is, and why the network has the width it has.
+
+    Errors on rows, `scores`, are in a table of their own.
+    """
+    said = [first_sentence(subject), _fitted(subject)]
+    said.append("" if scores else "No rows were given, so its accuracy is not known.")
+    said += [_trust(subject), bounds_sentence(subject), box_sentence(subject)]
+    said += [reach_sentences(subject), _width(subject)]
     return [text for text in said if text]
 
 
@@ -123,26 +122,6 @@ def _fitted(subject: Subject) -> str:
         f"This network predicts {subject.target} ({what}) from "
         f"{plural(len(names), 'column')}{text}: {listed}.{fitted}"
     )
-
-
-def _quality(label: str, found: dict[str, Any]) -> str:
-    """Return a sentence on the errors of the network on some rows."""
-    if "accuracy" in found:
-        return (
-            f"On the {label}, {percent(found['accuracy'])} of its predictions are correct "
-            f"(log-loss {number(found['log_loss'])})."
-        )
-    r2 = found.get("r2")
-    share = "" if r2 is None else f"; it explains {_percent(r2)} of the variance"
-    return (
-        f"On the {label}, its mean absolute error is {number(found['mae'])} (root mean square "
-        f"{number(found['rmse'])}){share}."
-    )
-
-
-def _percent(share: float) -> str:
-    """Return a fraction of the variance in per cent."""
-    return "none" if share < 0 else percent(share)
 
 
 def _width(subject: Subject) -> str:

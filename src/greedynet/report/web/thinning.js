@@ -27,7 +27,7 @@ function groupsBy(values) {
 }
 
 function groupsNote(groups, rows, by) {
-  return groups.length === rows ? `Every row, by ${by}` : `The ${rows} rows in ${groups.length} groups by ${by}: means`;
+  return groups.length === rows ? `Every row, by ${by}` : `Means over ${groups.length} groups of the ${rows.toLocaleString("en")} rows, in order of ${by}`;
 }
 
 // NaN, which is shown as a dash, if there are no values.
