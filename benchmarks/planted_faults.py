@@ -26,6 +26,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from plantedlines import CHOSEN
@@ -219,13 +220,13 @@ def random_faults(package: Path, n_faults: int, seed: int) -> list[Fault]:
     draw.shuffle(packages)
     faults: list[Fault] = []
     while len(faults) < n_faults:
-        folder = packages[len(faults) % len(packages)]
-        possible = [
-            Fault(str(path.relative_to(package)), *mistake, "random")
-            for path in sorted(folder.rglob("*.py"))
-            for mistake in mistakes_of(path)
-        ]
-        faults.append(draw.choice(possible))
+        modules = sorted(packages[len(faults) % len(packages)].rglob("*.py"))
+        lengths = [len(stripped_lines(path)) for path in modules]
+        (path,) = draw.choices(modules, lengths)
+        possible = mistakes_of(path)
+        if possible:
+            where = str(path.relative_to(package))
+            faults.append(Fault(where, *draw.choice(possible), "random"))
     return faults
 
 
@@ -384,8 +385,9 @@ def main() -> None:
         before = json.loads(given.again.read_text())
         faults = [Fault(r["module"], r["line"], r["fault"], r["kind"]) for r in before]
     else:
-        faults = [Fault(*chosen, "chosen") for chosen in CHOSEN]
-        faults += random_faults(given.root / "src" / "greedynet", given.random, SEED)
+        chosen = [Fault(*line, "chosen") for line in CHOSEN]
+        drawn = random_faults(given.root / "src" / "greedynet", given.random, SEED)
+        faults = [fault for pair in zip_longest(chosen, drawn) for fault in pair if fault]
     plant(faults, given.root, given.map, given.out, given.seconds)
 
 
