@@ -5,7 +5,6 @@ import gc
 import logging
 import os
 import pickle
-import random
 import signal
 import subprocess
 import sys
@@ -127,9 +126,11 @@ def on_dask(values, chunks):
     return da.from_array(values, chunks=(rows, *((n,) for n in values.shape[1:])))
 
 
-def fit(client, model, *arrays, chunks=500, **validation):
+def fit(client, model, *given, chunks=500, **validation):
+    """Fit on the cluster; arrays in memory are split first."""
     model.client = client
-    return model.fit(*(on_dask(values, chunks) for values in arrays), **validation)
+    lazy = (values if hasattr(values, "dask") else on_dask(values, chunks) for values in given)
+    return model.fit(*lazy, **validation)
 
 
 def assert_same_network(one, other, atol=1e-8):
@@ -211,20 +212,15 @@ def test_weights_and_several_outputs(client, sampled, request):
 def assert_same_intervals(got, wanted, X):
     """Those of the local estimator with the same attributes, and nearly those of the other."""
     lazy, local = on_dask(X, UNEVEN), got.to_local()
-    for result, exactly, nearly in (
-        (m.predict_interval(inputs, 0.8) for m, inputs in ((got, lazy), (local, X), (wanted, X))),
-        (
-            m.truncate(4).predict_interval(inputs)
-            for m, inputs in ((got, lazy), (local, X), (wanted, X))
-        ),
-        (
-            m.predict(inputs, return_std=True)
-            for m, inputs in ((got, lazy), (local, X), (wanted, X))
-        ),
+    for ask in (
+        lambda model, X: model.predict_interval(X, 0.8),
+        lambda model, X: model.truncate(4).predict_interval(X),
+        lambda model, X: model.predict(X, return_std=True),
     ):
+        result, exactly = ask(got, lazy), ask(local, X)
         assert all(isinstance(part, da.Array) for part in result)
         np.testing.assert_allclose(dask.compute(*result), exactly, rtol=1e-12, atol=1e-12)
-        np.testing.assert_allclose(exactly, nearly, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(exactly, ask(wanted, X), rtol=1e-4, atol=1e-4)
     found, expected = got.outside(10 * lazy), local.outside(10 * X)
     columns, distance = dask.compute(found.columns, found.distance)
     np.testing.assert_array_equal(columns, expected.columns)
@@ -268,9 +264,7 @@ def test_data_frames_with_names_and_text(client):
     table = dd.from_pandas(frame, npartitions=4)
     inputs = table[["a", "b", "c"]]
 
-    model = DaskGreedyNetRegressor(n_nodes=6)
-    model.client = client
-    model.fit(inputs, table["y"])
+    model = fit(client, DaskGreedyNetRegressor(n_nodes=6), inputs, table["y"])
     wanted = GreedyNetRegressor(n_nodes=6).fit(frame[["a", "b", "c"]], y)
     assert_same_network(model, wanted, atol=0)
     assert model.feature_names_in_.tolist() == ["a", "b", "c"]
@@ -281,9 +275,7 @@ def test_data_frames_with_names_and_text(client):
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(table[["c", "b", "a"]])
 
-    classes = DaskGreedyNetClassifier(n_nodes=4)
-    classes.client = client
-    classes.fit(inputs, table["kind"])
+    classes = fit(client, DaskGreedyNetClassifier(n_nodes=4), inputs, table["kind"])
     assert classes.classes_.tolist() == ["down", "up"]
     assert classes.score(inputs, table["kind"]) > 0.9
     assert set(classes.predict(inputs).compute()) == {"down", "up"}
@@ -295,9 +287,7 @@ def test_partitions_of_unknown_sizes(client):
     wanted = GreedyNetRegressor(n_nodes=6).fit(X[keep], y[keep])
     lazy, outputs = on_dask(X, 200), on_dask(y, 200)
     chosen = lazy[:, 2] < 0.3
-    model = DaskGreedyNetRegressor(n_nodes=6)
-    model.client = client
-    model.fit(lazy[chosen], outputs[chosen])
+    model = fit(client, DaskGreedyNetRegressor(n_nodes=6), lazy[chosen], outputs[chosen])
     assert_same_network(model, wanted, atol=0)
     np.testing.assert_allclose(model.predict(lazy[chosen]).compute(), wanted.predict(X[keep]))
 
@@ -344,29 +334,6 @@ def test_an_activation_that_no_worker_can_import(process_client, small_samples):
     wanted = GreedyNetRegressor(n_nodes=5, activation=Bent()).fit(X, y)
     got = fit(process_client, DaskGreedyNetRegressor(n_nodes=5, activation=Bent()), X, y)
     assert_same_network(got, wanted)
-
-
-def test_checkpoint_of_a_fit_on_dask(client, small_samples, tmp_path):
-    X, y = problem()
-    path = tmp_path / "fit.checkpoint"
-    whole = fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y)
-
-    class PowerCutError(Exception):
-        pass
-
-    model = DaskGreedyNetRegressor(n_nodes=8)
-
-    def cut(n_nodes, error):
-        if n_nodes == 6:
-            raise PowerCutError("dark")
-
-    model.set_progress(on_neuron=cut)
-    with pytest.raises(PowerCutError, match="dark"), greedynet.checkpoint(path):
-        fit(client, model, X, y)
-    assert path.exists()
-    with greedynet.checkpoint(path):
-        again = fit(client, DaskGreedyNetRegressor(n_nodes=8), X, y)
-    assert_same_network(again, whole, atol=1e-10)
 
 
 PROCESS = """
@@ -422,9 +389,12 @@ def test_nothing_is_left_behind_of_partitions_that_were_waited_for(impatient):
 
     X, y = problem()
     with cluster_of(2) as client, no_garbage_collection():
-        model = DaskGreedyNetRegressor(n_nodes=5)
-        model.client = client
-        model.fit(on_dask(X, 500).map_blocks(slow, dtype=float), on_dask(y, 500))
+        fit(
+            client,
+            DaskGreedyNetRegressor(n_nodes=5),
+            on_dask(X, 500).map_blocks(slow, dtype=float),
+            y,
+        )
         wait_until_nothing_is_left(client)
 
 
@@ -589,93 +559,74 @@ def test_plain_estimators_take_arrays_of_dask(fitted):
 X_, Y_ = problem(600)
 LAZY_X, LAZY_Y = da.from_array(X_, chunks=(200, 3)), da.from_array(Y_, chunks=200)
 TABLE = dd.from_pandas(pd.DataFrame({"a": Y_, "b": ["x", "y"] * 300}), npartitions=3)
+WORDS = LAZY_Y.astype(str).map_blocks(lambda y: y + "!")
+GAPS = da.where(da.arange(600, chunks=200)[:, None] == 450, np.nan, LAZY_X)
+NO_LABEL = da.from_array(np.array(["a", "b"] * 299 + [None, "a"], dtype=object), chunks=200)
+BAG = need("dask.bag").from_sequence([1, 2])
+# What is given, and what is said of it.
+WRONG_KINDS = {
+    r"`X` must be a dask Array .* got numpy.ndarray: .*": (X_, LAZY_Y),
+    "`y` must be a dask Array or DataFrame": (LAZY_X, Y_),
+    "`sample_weight` must be a dask Array": (LAZY_X, LAZY_Y, Y_),
+    "or use GreedyNetRegressor": (pd.DataFrame(X_), LAZY_Y),
+    "got a dask Bag": (BAG, LAZY_Y),
+}
 MISTAKES = {
-    "numpy X": (X_, LAZY_Y, None, TypeError, r"`X` must be a dask Array .* got numpy.ndarray: .*"),
-    "numpy y": (LAZY_X, Y_, None, TypeError, "`y` must be a dask Array or DataFrame"),
-    "numpy weights": (LAZY_X, LAZY_Y, Y_, TypeError, "`sample_weight` must be a dask Array"),
-    "pandas": (pd.DataFrame(X_), LAZY_Y, None, TypeError, "or use GreedyNetRegressor"),
-    "no y": (LAZY_X, None, None, ValueError, "`y` must be given"),
-    "bag": (need("dask.bag").from_sequence([1, 2]), LAZY_Y, None, TypeError, "got a dask Bag"),
-    "vector": (LAZY_Y, LAZY_Y, None, ValueError, "`X` must have rows and columns, got 1 dim"),
-    "column chunks": (
+    "`y` must be given": (LAZY_X, None),
+    "`X` must have rows and columns, got 1 dim": (LAZY_Y, LAZY_Y),
+    r"`X` must be split by rows only, got 2 chunks of columns: write `X.rechunk\(\{1: -1\}\)`": (
         LAZY_X.rechunk({1: 2}),
         LAZY_Y,
-        None,
-        ValueError,
-        r"`X` must be split by rows only, got 2 chunks of columns: write `X.rechunk\(\{1: -1\}\)`",
     ),
-    "unknown columns": (
-        LAZY_X[:, (LAZY_X[0] > 0)],
-        LAZY_Y,
-        None,
-        ValueError,
-        r"known number of columns, .*compute_chunk_sizes\(\)",
-    ),
-    "fewer rows": (LAZY_X, LAZY_Y[:500], None, ValueError, "got 600 and 500"),
-    "other partitions": (
+    r"known number of columns, .*compute_chunk_sizes\(\)": (LAZY_X[:, (LAZY_X[0] > 0)], LAZY_Y),
+    "got 600 and 500": (LAZY_X, LAZY_Y[:500]),
+    r"with \(200, 200, 200\) rows, got \(300, 300\): write `y.rechunk\(\{0: X.chunks\[0\]\}\)`": (
         LAZY_X,
         LAZY_Y.rechunk(300),
-        None,
-        ValueError,
-        r"with \(200, 200, 200\) rows, got \(300, 300\): write `y.rechunk\(\{0: X.chunks\[0\]\}\)`",
     ),
-    "other partitions of a table": (
+    "`y` must have as many partitions as `X`, 3, got 2": (
         LAZY_X,
         TABLE["a"].repartition(npartitions=2),
-        None,
-        ValueError,
-        "`y` must have as many partitions as `X`, 3, got 2",
     ),
-    "other lengths": (
+    "Every block must have the same number of rows of `X` and `y`, got .* in partition 0": (
         LAZY_X[LAZY_X[:, 0] > 0],
         LAZY_Y,
-        None,
-        ValueError,
-        "Every block must have the same number of rows of `X` and `y`, got .* in partition 0",
     ),
-    "text in a table": (TABLE, TABLE["a"], None, ValueError, r"other types in the columns \['b'\]"),
-    "text": (LAZY_X.astype(str), LAZY_Y, None, ValueError, "`X` must hold numbers, got <U"),
-    "text outputs": (
-        LAZY_X,
-        LAZY_Y.astype(str).map_blocks(lambda y: y + "!"),
-        None,
-        ValueError,
-        "`y` must hold numbers, got .* in partition 0: for classes",
-    ),
-    "three dimensions": (LAZY_X, LAZY_X[:, :, None], None, ValueError, "1 or 2 dimensions, got 3"),
-    "weights of two": (LAZY_X, LAZY_Y, LAZY_X, ValueError, "`sample_weight` must have 1 dim"),
-    "negative weights": (LAZY_X, LAZY_Y, LAZY_Y * 0 - 1, ValueError, "negative .* in partition 0"),
-    "no weight": (LAZY_X, LAZY_Y, LAZY_Y * 0, ValueError, "positive weight, got none"),
-    "nan": (
-        da.where(da.arange(600, chunks=200)[:, None] == 450, np.nan, LAZY_X),
+    r"other types in the columns \['b'\]": (TABLE, TABLE["a"]),
+    "`X` must hold numbers, got <U": (LAZY_X.astype(str), LAZY_Y),
+    "`y` must hold numbers, got .* in partition 0: for classes": (LAZY_X, WORDS),
+    "1 or 2 dimensions, got 3": (LAZY_X, LAZY_X[:, :, None]),
+    "`sample_weight` must have 1 dim": (LAZY_X, LAZY_Y, LAZY_X),
+    "negative .* in partition 0": (LAZY_X, LAZY_Y, LAZY_Y * 0 - 1),
+    "positive weight, got none": (LAZY_X, LAZY_Y, LAZY_Y * 0),
+    "`X` must hold finite numbers only, got NaN or infinity in row 50 of partition 2": (
+        GAPS,
         LAZY_Y,
-        None,
-        ValueError,
-        "`X` must hold finite numbers only, got NaN or infinity in row 50 of partition 2",
     ),
-    "no rows": (LAZY_X[:0], LAZY_Y[:0], None, ValueError, "must have rows"),
+    "must have rows": (LAZY_X[:0], LAZY_Y[:0]),
+}
+MISTAKES_OF_CLASSES = {
+    "`y` must be one column of classes": (LAZY_X, LAZY_X),
+    "at least two classes": (LAZY_X, da.ones(600, chunks=200)),
+    "must have rows, got none": (LAZY_X[:0], LAZY_Y[:0]),
+    r"`y` .* partition 2": (LAZY_X, NO_LABEL),
 }
 
 
-@pytest.mark.parametrize("name", MISTAKES)
-def test_mistakes_are_named(client, name):
-    X, y, weights, kind, message = MISTAKES[name]
-    model = DaskGreedyNetRegressor(n_nodes=4)
+@pytest.mark.parametrize(
+    ("kind", "error", "message", "given"),
+    [
+        *((DaskGreedyNetRegressor, TypeError, *case) for case in WRONG_KINDS.items()),
+        *((DaskGreedyNetRegressor, ValueError, *case) for case in MISTAKES.items()),
+        *((DaskGreedyNetClassifier, ValueError, *case) for case in MISTAKES_OF_CLASSES.items()),
+    ],
+)
+def test_mistakes_are_named(client, kind, error, message, given):
+    model = kind(n_nodes=4)
     model.client = client
-    with pytest.raises(kind, match=message):
-        model.fit(X, y, weights)
+    with pytest.raises(error, match=message):
+        model.fit(*given)
     assert not hasattr(model, "network_")
-
-
-def test_mistakes_of_a_classifier(client):
-    model = DaskGreedyNetClassifier(n_nodes=4)
-    model.client = client
-    with pytest.raises(ValueError, match="`y` must be one column of classes"):
-        model.fit(LAZY_X, LAZY_X)
-    with pytest.raises(ValueError, match="at least two classes"):
-        model.fit(LAZY_X, da.ones(600, chunks=200))
-    with pytest.raises(ValueError, match="must have rows, got none"):
-        model.fit(LAZY_X[:0], LAZY_Y[:0])
 
 
 def test_very_many_rows_with_a_rare_class(client):
@@ -697,14 +648,6 @@ def test_a_closed_client_says_so(client):
         model.client = closed
     with pytest.raises(ValueError, match=r"`client` must be connected .* set another"):
         model.fit(LAZY_X, LAZY_Y)
-
-
-def test_a_missing_label_names_its_partition(client):
-    labels = np.array(["a", "b"] * 299 + [None, "a"], dtype=object)
-    model = DaskGreedyNetClassifier(n_nodes=5)
-    model.client = client
-    with pytest.raises(ValueError, match=r"`y` .* partition 2"):
-        model.fit(LAZY_X, da.from_array(labels, chunks=200))
 
 
 def test_a_cluster_may_begin_without_workers():
@@ -748,10 +691,9 @@ def test_an_error_in_the_collection_names_the_partition(client):
             raise ZeroDivisionError("no such luck")
         return block
 
-    model = DaskGreedyNetRegressor(n_nodes=4)
-    model.client = client
+    model, broken_X = DaskGreedyNetRegressor(n_nodes=4), LAZY_X.map_blocks(broken, dtype=float)
     with pytest.raises(ZeroDivisionError, match="no such luck") as caught:
-        model.fit(LAZY_X.map_blocks(broken, dtype=float), LAZY_Y)
+        fit(client, model, broken_X, LAZY_Y)
     assert "partition 1" in "".join(caught.value.__notes__)
 
 
@@ -812,22 +754,13 @@ def killer(client):
 
 
 @pytest.mark.parametrize(
-    "at",
-    [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow)],
+    "at", [0, *(pytest.param(at, marks=pytest.mark.slow) for at in range(1, 7))]
 )
-def test_a_worker_is_killed(process_client, small_samples, monkeypatch, wanted_after_faults, at):
+def test_a_worker_is_killed_at_any_pass(
+    process_client, small_samples, monkeypatch, wanted_after_faults, at
+):
     kill = killer(process_client)
     survive(process_client, monkeypatch, wanted_after_faults, at, kill)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
-def test_a_worker_is_killed_at_any_pass(
-    process_client, small_samples, monkeypatch, wanted_after_faults, seed
-):
-    chance = random.Random(seed)
-    kill = killer(process_client)
-    survive(process_client, monkeypatch, wanted_after_faults, chance.randrange(7), kill)
 
 
 @pytest.mark.slow
@@ -932,8 +865,6 @@ def test_scattered_data_that_are_lost_say_so(small_samples, monkeypatch):
     with cluster_of(1) as client:
         pieces = client.scatter([X[:1_000], X[1_000:]])
         blocks = [da.from_delayed(dask.delayed(piece), (1_000, 3), float) for piece in pieces]
-        model = DaskGreedyNetRegressor(n_nodes=5)
-        model.client = client
 
         def replace(shard):
             # By a worker that joins too late to have got a copy of anything.
@@ -942,8 +873,9 @@ def test_scattered_data_that_are_lost_say_so(small_samples, monkeypatch):
             close(client, shard)
 
         Meddling(monkeypatch, 2, replace)
+        model, lost = DaskGreedyNetRegressor(n_nodes=5), da.concatenate(blocks)
         with pytest.raises(ClusterError, match=r"Partition \d .* cannot be recomputed"):
-            model.fit(da.concatenate(blocks), on_dask(y, 1_000))
+            fit(client, model, lost, y, chunks=1_000)
 
 
 def test_partitions_that_come_out_different_are_refused(small_samples, monkeypatch):
@@ -954,11 +886,13 @@ def test_partitions_that_come_out_different_are_refused(small_samples, monkeypat
         return block + 1e-6 * np.random.default_rng().normal(size=block.shape)
 
     with cluster_of(2) as client:
-        model = DaskGreedyNetRegressor(n_nodes=5)
-        model.client = client
+        model, drawn = (
+            DaskGreedyNetRegressor(n_nodes=5),
+            on_dask(X, 500).map_blocks(noisy, dtype=float),
+        )
         Meddling(monkeypatch, 1, lambda shard: close(client, shard))
         with pytest.raises(ClusterError, match="was recomputed with a different result"):
-            model.fit(on_dask(X, 500).map_blocks(noisy, dtype=float), on_dask(y, 500))
+            fit(client, model, drawn, y)
 
 
 def test_a_pass_may_take_longer_than_the_patience(client, impatient, monkeypatch):
