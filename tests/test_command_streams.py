@@ -8,20 +8,13 @@ from datetime import date
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from extras import need
 from greedynet import GreedyNetRegressor, fit_table, load
-from greedynet.cli import main
+from program import run
 
 N = 60
 NAMES = ["=1+1", "-1.5", "mix, 2", '@x "y"', "NA"]
-
-
-def run(*arguments, given=None, code=0):
-    result = CliRunner().invoke(main, list(map(str, arguments)), input=given)
-    assert result.exit_code == code, result.output
-    return result
 
 
 def table(n=N):
