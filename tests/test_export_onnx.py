@@ -3,9 +3,11 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.ensemble import VotingRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -43,6 +45,15 @@ def run_all(model: Path | bytes, X: np.ndarray) -> list[np.ndarray]:
     model = model if isinstance(model, bytes) else str(model)
     session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
     return session.run(None, {session.get_inputs()[0].name: X})
+
+
+def converted(model: Pipeline | GreedyNetRegressor, X: np.ndarray, **how: Any) -> list[np.ndarray]:
+    """Return the outputs of what skl2onnx makes of a model."""
+    skl2onnx = need("skl2onnx")
+    register_skl2onnx()
+    register_skl2onnx()  # once more does no harm
+    proto = skl2onnx.to_onnx(model, X[:1], target_opset=17, **how)
+    return run_all(proto.SerializeToString(), X)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -210,14 +221,11 @@ def test_names_of_a_classifiers_outputs_are_fixed(tmp_path: Path):
 @pytest.mark.parametrize("kind", ["text", "float"])
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_classifier_in_a_pipeline(n_classes: int, kind: str, dtype: str):
-    skl2onnx = need("skl2onnx")
-    register_skl2onnx()
     X = rows()
     model = make_pipeline(StandardScaler(), GreedyNetClassifier(6, alpha=1e-2))
     model.fit(X, labels_of(X, n_classes, kind))
     given = X.astype(dtype)
-    proto = skl2onnx.to_onnx(model, given[:1], target_opset=17, options={"zipmap": False})
-    labels, probabilities = run_all(proto.SerializeToString(), given)
+    labels, probabilities = converted(model, given, options={"zipmap": False})
     assert probabilities.dtype == dtype
     np.testing.assert_allclose(probabilities, model.predict_proba(given), rtol=0, atol=CLOSE[dtype])
     sure = clear(model, given, 2 * CLOSE[dtype])
@@ -267,93 +275,62 @@ def test_options_are_those_of_other_classifiers(n_classes: int, options: dict):
 # Pipelines
 
 
-def pipeline(
-    n_outputs: int, search: str = "continuous", **parameters
-) -> tuple[Pipeline, np.ndarray]:
+def pipeline(n_outputs: int, **parameters: Any) -> tuple[Pipeline, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3)) * [1, 20, 300] + [0, 50, 1000]
     Y = np.stack([X[:, 0] ** 2 + X[:, 1], X[:, 2] * X[:, 0]], axis=1)[:, :n_outputs]
-    regressor = GreedyNetRegressor(n_nodes=12, search=search, **parameters)
-    fitted = make_pipeline(StandardScaler(), regressor).fit(X, Y[:, 0] if n_outputs == 1 else Y)
-    return fitted, X
+    regressor = GreedyNetRegressor(n_nodes=12, **parameters)
+    return make_pipeline(StandardScaler(), regressor).fit(X, Y[:, 0] if n_outputs == 1 else Y), X
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n_outputs", [1, 2])
-@pytest.mark.parametrize("search", SEARCHES)
-def test_pipeline_converts(dtype: str, n_outputs: int, search: str):
-    skl2onnx = need("skl2onnx")
-    register_skl2onnx()
-    register_skl2onnx()  # once more does no harm
-    model, X = pipeline(n_outputs, search)
-    rows = X.astype(dtype)
-    proto = skl2onnx.to_onnx(model, rows[:1], target_opset=17)
-    got = run(proto.SerializeToString(), rows)
-    wanted = model.predict(rows).reshape(len(X), -1)
+def assert_converted(model: Pipeline, X: np.ndarray, dtype: str) -> None:
+    (got,) = converted(model, X.astype(dtype))
+    wanted = model.predict(X.astype(dtype)).reshape(len(X), -1)
     assert got.dtype == dtype
     assert got.shape == wanted.shape
     assert (np.abs(got - wanted).max(axis=0) < CLOSE[dtype] * np.abs(wanted).max(axis=0)).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_two_layers_in_a_pipeline(dtype: str):
-    skl2onnx = need("skl2onnx")
-    register_skl2onnx()
-    model, X = pipeline(2, hidden_layers=2)
-    assert model[-1].network_.ramps is not None
-    rows = X.astype(dtype)
-    got = run(skl2onnx.to_onnx(model, rows[:1], target_opset=17).SerializeToString(), rows)
-    wanted = model.predict(rows)
-    assert got.dtype == dtype
-    assert (np.abs(got - wanted).max(axis=0) < CLOSE[dtype] * np.abs(wanted).max(axis=0)).all()
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize(
+    "parameters", [*({"search": search} for search in SEARCHES), {"hidden_layers": 2}], ids=str
+)
+def test_pipeline_converts(dtype: str, n_outputs: int, parameters: dict):
+    model, X = pipeline(n_outputs, **parameters)
+    assert (model[-1].network_.ramps is None) == ("hidden_layers" not in parameters)
+    assert_converted(model, X, dtype)
 
 
 def test_whole_numbers_go_in():
-    skl2onnx = need("skl2onnx")
-    register_skl2onnx()
     X = np.arange(40).reshape(20, 2) % 7
     model = GreedyNetRegressor(n_nodes=5).fit(X, X[:, 0] * X[:, 1])
-    proto = skl2onnx.to_onnx(model, X[:1], target_opset=17)
-    np.testing.assert_allclose(
-        run(proto.SerializeToString(), X)[:, 0], model.predict(X), rtol=1e-4, atol=1e-4
-    )
+    (got,) = converted(model, X)
+    np.testing.assert_allclose(got[:, 0], model.predict(X), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_every_activation_converts(dtype: str, activation: str):
-    skl2onnx = need("skl2onnx")
-    register_skl2onnx()
     model, X = pipeline(2)
     network = random_network(12, 2, activation=activation)
     model[-1].network_ = replace(network, input_range=np.array([[-2.0] * 3, [2.0] * 3]))
-    rows = X.astype(dtype)
-    got = run(skl2onnx.to_onnx(model, rows[:1], target_opset=17).SerializeToString(), rows)
-    wanted = model.predict(rows)
-    assert (np.abs(got - wanted).max(axis=0) < CLOSE[dtype] * np.abs(wanted).max(axis=0)).all()
+    assert_converted(model, X, dtype)
 
 
 def test_two_networks_in_one_graph():
-    skl2onnx = need("skl2onnx")
-    from sklearn.ensemble import VotingRegressor
-
-    register_skl2onnx()
     _, X = pipeline(1)
     parts = [(str(n), GreedyNetRegressor(n_nodes=n)) for n in (4, 9)]
     model = VotingRegressor(parts).fit(X, X[:, 0] ** 2)
-    proto = skl2onnx.to_onnx(model, X[:1], target_opset=17)
-    np.testing.assert_allclose(
-        run(proto.SerializeToString(), X)[:, 0], model.predict(X), rtol=1e-10, atol=1e-10
-    )
+    (got,) = converted(model, X)
+    np.testing.assert_allclose(got[:, 0], model.predict(X), rtol=1e-10, atol=1e-10)
 
 
 def test_conversion_refuses_what_disagrees():
-    skl2onnx = need("skl2onnx")
-    register_skl2onnx()
     model = fitted()
     # Two neurons that differ by 1e-6 and cancel: their difference is below float32's digits.
     model.network_ = Network(
         np.ones((2, 2)), np.array([1.0, 1.0 + 1e-6]), np.array([[-1e6], [1e6]])
     )
     with pytest.raises(DisagreementError, match="`skl2onnx` made a model that differs"):
-        skl2onnx.to_onnx(model, np.ones((1, 2), dtype=np.float32), target_opset=17)
+        converted(model, np.ones((1, 2), dtype=np.float32))
