@@ -215,7 +215,8 @@ class _Along(Question):
         stops = np.append(self.space.ends[chain, 0], self.space.ends[chain.stop - 1, 1])
         line = np.tile(row, (len(stops), 1))
         line[:, feature] = stops
-        z = self._hidden(line)
+        network = self.network
+        z = network.neuron_inputs(line) @ network.inner_weights.T + network.biases
         before, after = z[:-1], z[1:]
         with np.errstate(divide="ignore", invalid="ignore"):
             share = before / (before - after)
@@ -225,11 +226,6 @@ class _Along(Question):
         line = np.tile(row, (len(values), 1))
         line[:, feature] = values
         return line
-
-    def _hidden(self, rows: Float64) -> Float64:
-        """Return the sums `a_n . u + b_n` of the neurons."""
-        network = self.network
-        return network.neuron_inputs(rows) @ network.inner_weights.T + network.biases
 
     def answer(
         self,

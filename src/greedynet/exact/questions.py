@@ -308,13 +308,10 @@ def _check_same_columns(a: Any, b: Any, region: Region) -> None:
             f"`b` must take the same columns as `a`, {list(mine.features)[:8]}, got "
             f"{list(others.features)[:8]}."
         )
-    if region.has_gaps and not _insert_the_same(mine, others):
+    # A network or an estimator alone does not know what is inserted, and takes what `a` inserts.
+    same = not len(others.means) or np.array_equal(mine.means, others.means)
+    if region.has_gaps and not same:
         raise ValueError(
             "`b` must insert the same values for empty cells as `a` where these are asked about, "
             "got others: ask about rows without empty cells."
         )
-
-
-def _insert_the_same(mine: Columns, others: Columns) -> bool:
-    # A network or an estimator alone does not know what is inserted, and takes what `a` inserts.
-    return not len(others.means) or np.array_equal(mine.means, others.means)

@@ -27,7 +27,7 @@ from greedynet.tables.readers import open_table
 
 _OPERATOR = re.compile(r"\s*(<=|>=|==|<|>|=)\s*")
 _MISSING = " is missing"
-_TRUTHS = {"true": "1", "false": "0"}
+_BOOLEANS = {"true": "1", "false": "0"}
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _BETWEEN = re.compile(r"^\s*([^<>=]+?)\s*(<=?)\s*(.+?)\s*<=?\s*([^<>=]+?)\s*$")
 
@@ -41,7 +41,7 @@ def parse_conditions(texts: Sequence[str], columns: Columns) -> dict[str, Any]:
     region.
     """
     are_numbers = {column.name: column.is_number for column in columns.inputs}
-    truths = {column.name for column in columns.inputs if isinstance(column.kind, Truths)}
+    booleans = {column.name for column in columns.inputs if isinstance(column.kind, Truths)}
     where: dict[str, Any] = {}
     empty = [text.strip().removesuffix(_MISSING) for text in texts]
     empty = [name for name in empty if name in columns.names]
@@ -49,11 +49,15 @@ def parse_conditions(texts: Sequence[str], columns: Columns) -> dict[str, Any]:
         if text.strip().removesuffix(_MISSING) in empty:
             continue
         for name, operator, given in _parts(text, list(are_numbers)):
-            value = _TRUTHS.get(given.lower(), given) if name in truths else given
+            value = _BOOLEANS.get(given.lower(), given) if name in booleans else given
             if are_numbers[name]:
                 where[name] = _narrowed(where.get(name, (None, None)), operator, value, text)
             else:
-                _check_equal(text, name, operator)
+                if operator not in ("=", "=="):
+                    raise ValueError(
+                        f"`where` must give a value of {name!r}, which is no number, by '=', got "
+                        f"{text!r}."
+                    )
                 where.setdefault(name, []).append(value)
     for name in empty:
         values = where.get(name, [])
@@ -95,13 +99,6 @@ def _parts(text: str, names: list[str]) -> list[tuple[str, str, str]]:
         f"`where` must be a condition on a column, such as 'age<=30' or 'kind=A', got {text!r}; "
         f"the columns are {listed}."
     )
-
-
-def _check_equal(text: str, name: str, operator: str) -> None:
-    if operator not in ("=", "=="):
-        raise ValueError(
-            f"`where` must give a value of {name!r}, which is no number, by '=', got {text!r}."
-        )
 
 
 def _narrowed(ends: tuple[Any, Any], operator: str, value: str, text: str) -> tuple[Any, Any]:
@@ -170,7 +167,7 @@ def _asked(column: Input, said: Any, flags: Mapping[str, Any]) -> tuple[Any, boo
     empty = len(values) < len(cells)
     there = bool(values) or not empty
     for label, flag in flags.items():
-        there, empty = _truths(label, flag, (0.0, 1.0))
+        there, empty = _booleans(label, flag, (0.0, 1.0))
     if empty and not column.gaps:
         raise ValueError(
             f"`where` must give values of {column.name!r}, got {said!r}: the training data had no "
@@ -230,7 +227,7 @@ def _values(
         places = _levels(column.name, column.levels, said)
         return tuple(column.levels[i] for i in places), np.eye(len(column.levels))[places]
     if isinstance(column.kind, Truths):
-        kept = _truths(column.name, said, ends or (0.0, 1.0))
+        kept = _booleans(column.name, said, ends or (0.0, 1.0))
         found = [value for value, is_kept in zip((False, True), kept, strict=True) if is_kept]
         return tuple(found), np.array(found, dtype=np.float64)[:, None]
     if said is None or isinstance(said, tuple):
@@ -265,7 +262,7 @@ def _levels(name: str, levels: tuple[str, ...], said: Any) -> list[int]:
     return sorted(places)
 
 
-def _truths(name: str, said: Any, ends: tuple[float, float]) -> tuple[bool, bool]:
+def _booleans(name: str, said: Any, ends: tuple[float, float]) -> tuple[bool, bool]:
     """Return whether false and true are asked about."""
     pairs = [_ends(name, one, ends) for one in (said if isinstance(said, list | set) else [said])]
     false, true = (any(low <= value <= high for low, high in pairs) for value in (0, 1))
