@@ -7,7 +7,7 @@ from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -18,11 +18,15 @@ from greedynet.estimators.checkpoint import (
     data_described,
     described,
 )
+from greedynet.estimators.gap_choice import keep_indicators_if_better
+from greedynet.estimators.inputs import all_or_nothing
 from greedynet.estimators.parameters import (
+    check_cv,
     check_in_blocks,
     check_n_neurons,
     check_reproducible,
     check_select,
+    in_groups,
 )
 from greedynet.estimators.predicting import WithHiddenLayer
 from greedynet.estimators.saving import SaveMixin
@@ -38,14 +42,20 @@ from greedynet.model.path import SelectionPath
 from greedynet.model.uncertainty.calibration import CalibrationData
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.outside import TrainingSample, share_ahead
+from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import go_forward
 from greedynet.search.sphere import RandomState
-from greedynet.support.callbacks import CallbackSupportMixin, NeuronTask
+from greedynet.support.callbacks import (
+    CallbackSupportMixin,
+    NeuronTask,
+    neuron_tasks,
+    with_callbacks,
+)
 from greedynet.support.checks import check_float
 from greedynet.support.context import Clock, FitContext, Journal
 from greedynet.support.errors import FewerNodesWarning
-from greedynet.support.threads import Pool
+from greedynet.support.threads import Pool, deterministic_threads
 from greedynet.support.types import Float64
 
 # Parameters that do not affect the result, or are represented by the seed and the folds;
@@ -64,6 +74,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     hidden_layers: HiddenLayers | None
     max_seconds: float | None
     random_state: RandomState
+    n_jobs: int | None
     missing: Literal["error", "learn"]
     monotonic_cst: Any
     convex: Any
@@ -128,6 +139,83 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing == "learn"
         return tags
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Build the network.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), memmap, path or iterable
+            Inputs. Columns of the type `category` in a data frame become a feature for each level.
+            A sparse matrix is made dense, in blocks if it would take more than 4 GiB. With float32
+            inputs, a dictionary is stored in float32, with half the memory.
+            For data larger than memory: a `numpy.memmap`; the name of a Parquet file or of a folder
+            of them; or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can
+            be iterated over repeatedly.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str, or None
+            Outputs, of which several share one hidden layer; for a classifier one column of
+            classes, which are numbers, text or anything that can be sorted. The name of a column,
+            or a list of names, for Parquet; None if `X` yields blocks.
+        sample_weight : array-like of shape (n_samples,), str, or None, default=None
+            Weights of the rows; an integer weight is equivalent to that many copies of the row, for
+            up to 10,000 rows including copies, beyond which some rows are held out. The name of a
+            column for Parquet.
+        X_val, y_val : array-like or None, default=None
+            Validation data by which the width is chosen.
+        sample_weight_val : array-like or None, default=None
+            Weights of the validation rows.
+        groups : array-like of shape (n_samples,) or None, default=None
+            The group of each row, such as a patient with several rows. The width is chosen by folds
+            that keep groups together: those of `cv`, or five if it is None.
+
+        Returns
+        -------
+        self : estimator
+        """
+        self._validate_params()
+        held_out = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
+        with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
+            rows, single_output = self._training_rows(X, y, sample_weight, pool)
+            validation = self._validation_rows(rows, *held_out.values())
+            check_cv(self.cv, validation)
+            rows = in_groups(groups, rows, validation)
+            plan = self._plan(rows, validation, single_output)
+            data = TrainingData(rows, validation, self.cv)
+            fitted = self._constructed(plan, data, pool, neuron_tasks(self, X, y))
+            self._store_errors(fitted, plan)
+        keep_indicators_if_better(self, X, y, sample_weight, **held_out, groups=groups)
+        return self
+
+    def _training_rows(
+        self, X: Any, y: Any, sample_weight: Any, pool: Pool
+    ) -> tuple[Rows | Blocks, bool]:
+        """Return the training rows, and whether the network has a single output."""
+        raise NotImplementedError
+
+    def _validation_rows(
+        self, rows: Rows | Blocks, X: Any, y: Any, sample_weight: Any
+    ) -> Rows | None:
+        """Return the validation rows, None without any; errors compare them with training rows."""
+        raise NotImplementedError
+
+    def _plan(self, rows: Rows | Blocks, validation: Rows | None, single_output: bool) -> Plan:
+        """Return how to construct the network, from parameters that are checked together."""
+        raise NotImplementedError
+
+    def _store_errors(self, fitted: Fitted, plan: Plan) -> None:
+        """Store what is known of the errors on new rows."""
+        raise NotImplementedError
 
     def _constructed(
         self,

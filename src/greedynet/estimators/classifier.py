@@ -1,7 +1,7 @@
 """`GreedyNetClassifier`."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
@@ -11,23 +11,21 @@ from sklearn.model_selection import BaseCrossValidator
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.described import constraints_of, documented
-from greedynet.estimators.gap_choice import keep_indicators_if_better
-from greedynet.estimators.inputs import all_or_nothing, class_rows, class_validation_rows
-from greedynet.estimators.parameters import check_cv, in_groups
+from greedynet.estimators.inputs import class_rows, class_validation_rows
 from greedynet.estimators.plans import classification_plan
 from greedynet.estimators.predicting import StagedClasses
 from greedynet.estimators.uncertainty import WithSets
-from greedynet.fitting.plan import HiddenLayers, SearchName, Select, TrainingData
+from greedynet.fitting.plan import HiddenLayers, Plan, SearchName, Select
 from greedynet.fitting.refit import Fitted
 from greedynet.losses.logistic import log_probabilities, probabilities
 from greedynet.model.uncertainty.calibration import ClassSets
 from greedynet.model.uncertainty.expectation import LOG_LOSS, Expectation
-from greedynet.rows.rows import unit_vectors
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.rows import Rows, unit_vectors
 from greedynet.search import Dictionary, SearchFactory
 from greedynet.search.sphere import RandomState
-from greedynet.support.callbacks import neuron_tasks, with_callbacks
 from greedynet.support.checks import check_labels, named
-from greedynet.support.threads import deterministic_threads
+from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 
@@ -155,78 +153,22 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        X_val: ArrayLike | None = None,
-        y_val: ArrayLike | None = None,
-        sample_weight_val: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Build the network.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), memmap, path or iterable
-            Inputs. Columns of the type `category` in a data frame become a feature for each level.
-            A sparse matrix is made dense, in blocks if it would take more than 4 GiB. For data
-            larger than memory: a `numpy.memmap`; the name of a Parquet file or of a folder of them;
-            or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can be
-            iterated over repeatedly.
-        y : array-like of shape (n_samples,), str, or None
-            Classes: numbers, text or anything that can be sorted. The name of a column for Parquet;
-            None if `X` yields blocks.
-        sample_weight : array-like of shape (n_samples,), str, or None, default=None
-            Weights of the rows; an integer weight is equivalent to that many copies of the row, for
-            up to 10,000 rows including copies. The name of a column for Parquet.
-        X_val, y_val : array-like or None, default=None
-            Validation data by which ridge and width are chosen.
-        sample_weight_val : array-like or None, default=None
-            Weights of the validation rows.
-        groups : array-like of shape (n_samples,) or None, default=None
-            The group of each row, such as a patient with several rows. Ridge and width are chosen
-            by folds that keep groups together: those of `cv`, or five if it is None.
-
-        Returns
-        -------
-        self : GreedyNetClassifier
-        """
-        self._validate_params()
-        settings = self._settings.fit
-        with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
-            given, self.classes_ = class_rows(
-                self, X, y, sample_weight, self.class_weight, pool, settings.blocks
-            )
-            validation = class_validation_rows(
-                self,
-                X_val,
-                y_val,
-                sample_weight_val,
-                given,
-                self.classes_,
-                settings.merged_up_to,
-            )
-            check_cv(self.cv, validation)
-            given = in_groups(groups, given, validation)
-            plan = classification_plan(self, given, self._limits(), self._seed())
-            data = TrainingData(given, validation, self.cv)
-            tasks = neuron_tasks(self, X, y)
-            self._store_errors(self._constructed(plan, data, pool, tasks))
-        keep_indicators_if_better(
-            self,
-            X,
-            y,
-            sample_weight,
-            X_val=X_val,
-            y_val=y_val,
-            sample_weight_val=sample_weight_val,
-            groups=groups,
+    def _training_rows(
+        self, X: Any, y: Any, sample_weight: Any, pool: Pool
+    ) -> tuple[Rows | Blocks, bool]:
+        rows, self.classes_ = class_rows(
+            self, X, y, sample_weight, self.class_weight, pool, self._settings.fit.blocks
         )
-        return self
+        return rows, rows.n_outputs == 1
+
+    def _validation_rows(
+        self, rows: Rows | Blocks, X: Any, y: Any, sample_weight: Any
+    ) -> Rows | None:
+        merged_up_to = self._settings.fit.merged_up_to
+        return class_validation_rows(self, X, y, sample_weight, rows, self.classes_, merged_up_to)
+
+    def _plan(self, rows: Rows | Blocks, validation: Rows | None, single_output: bool) -> Plan:
+        return classification_plan(self, rows, self._limits(), self._seed())
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of classes that are right.
@@ -249,7 +191,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         with named("y"):
             return float(accuracy_score(y, found, sample_weight=sample_weight))
 
-    def _store_errors(self, fitted: Fitted) -> None:
+    def _store_errors(self, fitted: Fitted, plan: Plan) -> None:
         """Store what is known of the errors on new rows."""
         evidence = fitted.evidence
         self.sets_ = ClassSets.of(

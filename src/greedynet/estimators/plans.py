@@ -96,7 +96,7 @@ def _is_correctable(loss: Loss, n_outputs: int) -> bool:
             "so its neurons cannot be corrected. Add `row_weights(residuals, weights)` to it, "
             "or write `correct=False`.",
             NotCorrectedWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
         return False
     return True

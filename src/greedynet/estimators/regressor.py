@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,22 +15,21 @@ from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.bounds import number_bounds
 from greedynet.estimators.described import constraints_of, documented
-from greedynet.estimators.gap_choice import keep_indicators_if_better
-from greedynet.estimators.inputs import all_or_nothing, training_rows, validation_rows
-from greedynet.estimators.parameters import check_cv, in_groups
+from greedynet.estimators.inputs import training_rows, validation_rows
 from greedynet.estimators.plans import regression_plan
 from greedynet.estimators.predicting import StagedNumbers, r_squared
 from greedynet.estimators.uncertainty import WithIntervals
-from greedynet.fitting.plan import HiddenLayers, SearchName, Select, TrainingData
+from greedynet.fitting.plan import HiddenLayers, Plan, SearchName, Select
 from greedynet.fitting.refit import Fitted
 from greedynet.losses import Loss
 from greedynet.model.uncertainty.expectation import Expectation, errors_by_output
 from greedynet.model.uncertainty.intervals import Intervals
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.rows import Rows
 from greedynet.search import Dictionary, SearchFactory
 from greedynet.search.sphere import RandomState
-from greedynet.support.callbacks import neuron_tasks, with_callbacks
 from greedynet.support.checks import check_columns, named
-from greedynet.support.threads import deterministic_threads
+from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 
@@ -165,77 +164,22 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        X_val: ArrayLike | None = None,
-        y_val: ArrayLike | None = None,
-        sample_weight_val: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Build the network.
+    def _training_rows(
+        self, X: Any, y: Any, sample_weight: Any, pool: Pool
+    ) -> tuple[Rows | Blocks, bool]:
+        return training_rows(self, X, y, sample_weight, pool, self._settings.fit.blocks)
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), memmap, path or iterable
-            Inputs. Columns of the type `category` in a data frame become a feature for each level.
-            A sparse matrix is made dense, in blocks if it would take more than 4 GiB. With float32
-            inputs, a dictionary is stored in float32, with half the memory.
-            For data larger than memory: a `numpy.memmap`; the name of a Parquet file or of a folder
-            of them; or an iterable that yields blocks `(X, y)` or `(X, y, sample_weight)` and can
-            be iterated over repeatedly.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs), str, or None
-            Outputs; several outputs share one hidden layer. The name of a column, or a list of
-            names, for Parquet; None if `X` yields blocks.
-        sample_weight : array-like of shape (n_samples,), str, or None, default=None
-            Weights of the rows; an integer weight is equivalent to that many copies of the row, for
-            up to 10,000 rows including copies, beyond which some rows are held out. The name of a
-            column for Parquet.
-        X_val, y_val : array-like or None, default=None
-            Validation data by which the width is chosen.
-        sample_weight_val : array-like or None, default=None
-            Weights of the validation rows.
-        groups : array-like of shape (n_samples,) or None, default=None
-            The group of each row, such as a patient with several rows. The width is chosen by folds
-            that keep groups together: those of `cv`, or five if it is None.
+    def _validation_rows(
+        self, rows: Rows | Blocks, X: Any, y: Any, sample_weight: Any
+    ) -> Rows | None:
+        return validation_rows(self, X, y, sample_weight, rows, self._settings.fit.merged_up_to)
 
-        Returns
-        -------
-        self : GreedyNetRegressor
-        """
-        self._validate_params()
-        settings = self._settings.fit
-        with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
-            given, one_output = training_rows(self, X, y, sample_weight, pool, settings.blocks)
-            validation = validation_rows(
-                self, X_val, y_val, sample_weight_val, given, settings.merged_up_to
-            )
-            check_cv(self.cv, validation)
-            given = in_groups(groups, given, validation)
-            bounds = number_bounds(self.bounds, given, validation)
-            limits = self._limits(float(self.tol))
-            plan = regression_plan(
-                self, given, limits, self._seed(), bounds, single_output=one_output
-            )
-            data = TrainingData(given, validation, self.cv)
-            tasks = neuron_tasks(self, X, y)
-            fitted = self._constructed(plan, data, pool, tasks)
-            self._store_errors(fitted, plan.loss)
-        keep_indicators_if_better(
-            self,
-            X,
-            y,
-            sample_weight,
-            X_val=X_val,
-            y_val=y_val,
-            sample_weight_val=sample_weight_val,
-            groups=groups,
+    def _plan(self, rows: Rows | Blocks, validation: Rows | None, single_output: bool) -> Plan:
+        bounds = number_bounds(self.bounds, rows, validation)
+        limits = self._limits(float(self.tol))
+        return regression_plan(
+            self, rows, limits, self._seed(), bounds, single_output=single_output
         )
-        return self
 
     def predict(self, X: ArrayLike, return_std: bool = False) -> Any:
         """Predict with the network.
@@ -287,17 +231,17 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         tags.target_tags.multi_output = True
         return tags
 
-    def _store_errors(self, fitted: Fitted, loss: Loss) -> None:
+    def _store_errors(self, fitted: Fitted, plan: Plan) -> None:
         """Store what is known of the errors on new rows."""
         evidence, settings = fitted.evidence, self._settings.intervals
         later = evidence.with_later(self._later_rows(), self.network_)
         self.intervals_ = Intervals.of(later, self.network_, settings)
         if self.network_.n_outputs > 1:
-            self.expected_error_ = errors_by_output(evidence.held_out, loss)
+            self.expected_error_ = errors_by_output(evidence.held_out, plan.loss)
         self.expectation_ = Expectation.of_numbers(
             evidence,
             self.network_,
-            loss,
+            plan.loss,
             self.expected_error_,
             self.ladder_,
             self._ahead(evidence),

@@ -13,9 +13,9 @@ from typing import Literal
 
 from greedynet.estimators import GreedyNetRegressor
 from greedynet.paper.examples import Example, load_example
+from greedynet.paper.report import number_text
 from greedynet.paper.reproduce import relative_error
 from greedynet.paper.store import Part, Store
-from greedynet.paper.table import number_text
 
 HEADER = (
     "example",
@@ -38,19 +38,7 @@ def compare_depths(
     fresh: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> dict[int, list[Part]]:
-    """Return one part per number of layers for each example, reusing those in the folder.
-
-    Parameters
-    ----------
-    numbers : iterable of int
-        Examples to run, 1 to 5.
-    folder : Path
-        Folder in which results are saved.
-    fresh : bool, default=False
-        Discard finished parts.
-    progress : callable or None, default=None
-        Called with the name of a part when it begins.
-    """
+    """Return one part per number of layers for each example, reusing those in the folder."""
     store = Store(folder, {"kind": "depth"}, fresh=fresh)
     results: dict[int, list[Part]] = {}
     for number in numbers:

@@ -17,56 +17,28 @@ Array = Float64
 
 @dataclass(frozen=True)
 class Published:
-    """Published results of one example; errors are relative l2 errors on the test set.
-
-    Attributes
-    ----------
-    n_nodes : int
-        Number of nodes of the network.
-    greedy : float
-        Error of the greedy start.
-    trained : float
-        Error after training from the greedy start (on example 5 this is the training error).
-    random : float
-        Error of the best of ten training runs from random starts.
-    max_nodes : int
-        Number of greedy iterations in the protocol.
-    """
+    """Published results of one example; errors are relative l2 errors on the test set."""
 
     n_nodes: int
-    greedy: float
-    trained: float
-    random: float
-    max_nodes: int
+    greedy: float  # of the greedy start
+    trained: float  # from the greedy start; on example 5 this is the training error
+    random: float  # the best of ten training runs from random starts
+    max_nodes: int  # number of greedy iterations in the protocol
 
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """Data of one example: arrays in scikit-learn's format, the sphere, the published results.
-
-    Attributes
-    ----------
-    number : int
-        The example's number in the paper, 1 to 5.
-    target : callable
-        The target function, from `(n, d)` inputs to `(n,)` values.
-    X_train, y_train, X_val, y_val, X_test, y_test : ndarray
-        Training, validation and test data.
-    sphere : ndarray of shape (n_points, d + 1)
-        The sampled inner weights, bias last.
-    published : Published
-        The published results.
-    """
+    """Data of one example: arrays in scikit-learn's format, the sphere, the published results."""
 
     number: int
-    target: Callable[[Array], Array]
+    target: Callable[[Array], Array]  # from (n, d) inputs to (n,) values
     X_train: Array
     y_train: Array
     X_val: Array
     y_val: Array
     X_test: Array
     y_test: Array
-    sphere: Array
+    sphere: Array  # (n_points, d + 1): inner weights, bias last
     published: Published
 
 

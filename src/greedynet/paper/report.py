@@ -1,52 +1,96 @@
-"""One self-contained HTML page: the table and the figures, each with the published value."""
+"""The table of published and measured results, and a page of HTML with it and the figures."""
 
 import base64
 from dataclasses import dataclass
 from html import escape
 
+from greedynet.paper.examples import load_example
 from greedynet.paper.store import Part
-from greedynet.paper.table import HEADER, rows
+
+HEADER = (
+    "example",
+    "width",
+    "nodes",
+    "greedy start",
+    "trained from it",
+    "from random, best",
+    "from random, median",
+    "seconds: greedy, trained, random",
+    "atoms removed",
+)
+
+
+def rows(results: dict[int, dict[str, Part]]) -> list[tuple[str, ...]]:
+    """Return three rows per example: published, measured at that width and at the validated one."""
+    table: list[tuple[str, ...]] = []
+    for number, parts in results.items():
+        published = load_example(number).published
+        table.append(
+            (
+                str(number),
+                "published",
+                str(published.n_nodes),
+                number_text(published.greedy),
+                number_text(published.trained),
+                number_text(published.random),
+                "",
+                "",
+                {1: "50 %", 2: "70 %"}.get(
+                    len(parts["greedy"]["published"]["network"]["inner_weights"][0]), ""
+                ),
+            )
+        )
+        table += [_measured(number, parts, width) for width in ("published", "validated")]
+    return table
+
+
+def _measured(number: int, parts: dict[str, Part], width: str) -> tuple[str, ...]:
+    greedy, trained, random = (parts["greedy"], parts[f"trained-{width}"], parts[f"random-{width}"])
+    removed = greedy["removed"]
+    seconds = (greedy["seconds"], trained["seconds"], random["seconds"])
+    return (
+        str(number),
+        "measured" if width == "published" else "measured, validated width",
+        str(greedy[width]["n_nodes"]),
+        number_text(greedy[width]["test_error"]),
+        number_text(trained["test_error"]),
+        number_text(random["test_error"]),
+        number_text(random["median_test_error"]),
+        ", ".join(f"{s:.1f}" for s in seconds),
+        "-" if removed is None else f"{removed:.0%}".replace("%", " %"),
+    )
+
+
+def number_text(value: float) -> str:
+    """Write an error as the paper does."""
+    return f"{value:.2e}"
+
+
+def markdown(results: dict[int, dict[str, Part]], note: str) -> str:
+    """Return the table as Markdown, with the note below it."""
+    lines = [HEADER, tuple("---" for _ in HEADER), *rows(results)]
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return f"{table}\n\n{note}\n"
+
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1f2430; --soft: #667; --line: #d5d9e2; --paper: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e8eaf0; --soft: #9aa3b5; --line: #3a4152; --paper: #171a21; }
-  figure img { background: #fff; }
-}
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 80rem; margin: 0 auto; padding: 1.5rem; }
-h1 { line-height: 1.2; }
-h2 { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
-p { max-width: 44rem; }
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 0 auto; padding: 1.5rem; }
+h2 { margin-top: 3rem; border-top: 1px solid #8888; padding-top: 1rem; }
+p, figcaption { max-width: 44rem; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-th, td { padding: .35rem .7rem; text-align: right; white-space: nowrap; }
-th { border-bottom: 2px solid var(--line); white-space: normal; vertical-align: bottom; }
-th:nth-child(2), td:nth-child(2) { text-align: left; }
-tr.published td { color: var(--soft); border-top: 1px solid var(--line); padding-top: .8rem; }
+th, td { padding: .35rem .7rem; text-align: right; }
+tr.published td, figcaption { opacity: .7; }
 .figures { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: flex-start; }
-.figures figure { flex: 0 1 auto; max-width: 100%; }
-figure { margin: 1rem 0; display: table; }
-figcaption { display: table-caption; caption-side: bottom; }
-figure img { max-width: 100%; height: auto; border-radius: 4px; }
-figcaption { color: var(--soft); font-size: .9rem; max-width: 44rem; }
+figure { margin: 1rem 0; max-width: 100%; }
+figure img { max-width: 100%; background: #fff; }
 """
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of the report.
-
-    Attributes
-    ----------
-    name : str
-        File name without extension.
-    caption : str
-        What it shows, and the published value; also the alternative text of the image.
-    png : bytes
-        The picture.
-    """
+    """A figure of the report, with what it shows and the published value."""
 
     name: str
     caption: str

@@ -29,21 +29,11 @@ HISTORY_POINTS = 200
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings on which the results depend.
-
-    Attributes
-    ----------
-    epochs : int
-        Number of epochs of each training.
-    restarts : int
-        Number of random starts.
-    batches : int
-        Number of mini-batches per epoch when training from random starts.
-    """
+    """Settings on which the results depend."""
 
     epochs: int = 10_000
-    restarts: int = 10
-    batches: int = 100
+    restarts: int = 10  # number of random starts
+    batches: int = 100  # for each epoch of training from these
 
     @staticmethod
     def quick() -> "Settings":
@@ -59,25 +49,9 @@ def reproduce(
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> dict[int, dict[str, Part]]:
-    """Run the examples, reusing the finished parts in the folder.
+    """Return the parts of the examples; finished ones in the folder are not run again.
 
-    Parameters
-    ----------
-    numbers : iterable of int
-        Examples to run, 1 to 5.
-    folder : Path
-        Folder in which results are saved.
-    settings : Settings
-        Length of the training.
-    fresh : bool, default=False
-        Discard finished parts.
-    progress : callable or None, default=None
-        Called with the name of a part and the fraction of it that is done.
-
-    Returns
-    -------
-    results : dict
-        The parts of each example.
+    `progress` is called with the name of a part and the share of it that is done.
     """
     examples = {number: load_example(number) for number in numbers}
     store = Store(folder, asdict(settings), fresh=fresh)

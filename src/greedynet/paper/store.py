@@ -19,14 +19,7 @@ class StoreError(ValueError):
 class Store:
     """A folder in which each finished part of a reproduction is one JSON file.
 
-    Parameters
-    ----------
-    folder : path
-        Folder of the parts; created if it does not exist.
-    settings : dict
-        Settings on which the parts depend. Parts with other settings are rejected.
-    fresh : bool, default=False
-        Delete the parts of an earlier run.
+    Parts of other settings are rejected; `fresh` deletes those of an earlier run.
     """
 
     def __init__(self, folder: Path, settings: dict[str, Any], *, fresh: bool = False) -> None:

@@ -79,9 +79,8 @@ def _run(numbers: list[int], folder: Path, *, quick: bool, fresh: bool) -> None:
     from rich.console import Console
 
     from greedynet.paper.figures import draw
-    from greedynet.paper.report import report
+    from greedynet.paper.report import markdown, report
     from greedynet.paper.reproduce import Settings
-    from greedynet.paper.table import markdown
 
     settings = Settings.quick() if quick else Settings()
     console = Console()
@@ -168,7 +167,7 @@ def _with_progress(
 def _print_table(console: "Console", results: "Results") -> None:
     from rich.table import Table
 
-    from greedynet.paper.table import HEADER, rows
+    from greedynet.paper.report import HEADER, rows
 
     table = Table(*HEADER[:7], box=None, pad_edge=False)
     for row in rows(results):
