@@ -19,7 +19,7 @@ from greedynet.dask.shard import Moments, count_correct
 from greedynet.dask.source import DaskSource
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.base import BaseGreedyNet
-from greedynet.estimators.parameters import check_coverage
+from greedynet.estimators.plans import check_coverage
 from greedynet.model.uncertainty.outside import Outside
 
 # Methods that the estimators call with inputs of the network, in which nothing is missing.

@@ -20,7 +20,7 @@ from greedynet.estimators.checkpoint import (
 )
 from greedynet.estimators.gap_choice import keep_indicators_if_better
 from greedynet.estimators.inputs import all_or_nothing
-from greedynet.estimators.parameters import (
+from greedynet.estimators.plans import (
     check_cv,
     check_in_blocks,
     check_n_neurons,

@@ -37,20 +37,10 @@ _KIND = "checkpoint"
 
 @dataclass(frozen=True)
 class CheckpointSettings:
-    """When a checkpoint is written.
+    """When a checkpoint is written."""
 
-    Attributes
-    ----------
-    seconds : float
-        Minimum time between two writes.
-    pause : float
-        After a write, the next one is delayed by at least this many times its duration, so that
-        most of the time is spent on the fit.
-    clock : callable
-        Returns the time in seconds.
-    """
-
-    seconds: float = 3.0
+    seconds: float = 3.0  # minimum time between two writes
+    # After a write, the next one is delayed by at least this many times its duration.
     pause: float = 20.0
     clock: Callable[[], float] = time.monotonic
 
@@ -118,16 +108,7 @@ def checkpointed(
     fingerprint: Callable[[], Fingerprint],
     settings: CheckpointSettings = DEFAULT_SETTINGS,
 ) -> Iterator[Journal]:
-    """Yield the journal that is stored in a file; without a file, one that stores nothing.
-
-    Parameters
-    ----------
-    path : str, path or None
-        The file, which exists if the fit was interrupted.
-    fingerprint : callable
-        Returns the fingerprint, which must be unchanged to resume the fit.
-    settings : CheckpointSettings
-    """
+    """Yield the journal that is stored in a file; without a file, one that stores nothing."""
     if path is None:
         yield NO_JOURNAL
         return

@@ -54,50 +54,15 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
-    network_ : Network
-        The network; its outputs are logits, a single one, of the second class, for two classes.
-    path_ : SelectionPath
-        The growth: every width that was tried, with its network, its training error and its error
-        on held-out rows. `truncate` returns any of them.
-    n_nodes_ : int
-        Number of nodes of `network_`: neurons plus two for an affine term.
-    hidden_layers_ : int
-        Number of hidden layers of `network_`, 1 or 2.
-    n_networks_ : int
-        Number of networks whose average `network_` is: always 1.
-    n_outputs_ : int
-        Number of outputs of `network_`: 1 for two classes, otherwise one for each class.
-    alpha_ : float or None
-        Ridge of `network_`: `alpha` if it was given, otherwise the one that was chosen. None if
-        only the shares of the classes are predicted, after `truncate` to another width, after
-        further training, and with `correct=False`, unless it was given.
-    stop_reason_ : StopReason
-        Why the growth ended, and what to try next.
     expected_error_ : float or None
         Expected mean log-loss on new rows: that of held-out rows, or of the validation set. None if
         no row could be held out, or if a callback stopped the growth.
-    ladder_ : Ladder or None
-        The candidates that were compared on held-out rows, from the shares of the classes to
-        wide networks and their blend, and their log-losses: `print(model.ladder_)`. None if no row
-        could be held out.
-    expectation_ : Expectation
-        The expected error beside that of simple guesses; `expectation_.sentence()` is a summary.
     sets_ : ClassSets or None
         What `predict_set` uses: the probabilities of the classes of held-out rows. None if no row
         was held out.
     training_sample_ : TrainingSample
         What `outside` uses: a sample of the training inputs.
-    categories_ : dict of str to ndarray
-        The levels of columns of categories, if `X` was a data frame with some.
-    booleans_ : ndarray of bool, of shape (n_features,)
-        Which columns of `X` are true and false, if some are; a category has an entry for each of
-        its levels.
-    filling_ : Filling
-        With `missing="learn"`: the values to insert, and which columns have an indicator.
-    n_features_in_ : int
-        Number of columns of `X` in `fit`. `network_` has one input for each level of a category.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the columns of `X`, if it was a data frame and all are strings.
+    {attributes}
 
     Examples
     --------

@@ -14,6 +14,47 @@ from greedynet.support.parameters import Names, Number, Whole, parameters_of
 
 E = TypeVar("E", bound=type)
 
+_ATTRIBUTES = """\
+network_ : Network
+    The network that was kept, of one hidden layer or of two. Of a classifier, its outputs are logits:
+    a single one, of the second class, for two classes.
+path_ : SelectionPath
+    The growth: every width that was tried, with its network, its training error and its error on
+    held-out rows. `truncate` returns any of them.
+n_nodes_ : int
+    Number of nodes of `network_`: neurons plus two for an affine term.
+hidden_layers_ : int
+    Number of hidden layers of `network_`, 1 or 2.
+n_networks_ : int
+    Number of networks whose average `network_` is; 1 for a single network, and for classes.
+n_outputs_ : int
+    Number of outputs of `network_`.
+alpha_ : float or None
+    Ridge of `network_`: `alpha` if it was given. Otherwise that of the correction; of numbers, it
+    penalises inner and outer weights alike, so that it is not comparable with `alpha`. The mean for
+    an average. None without neurons, after `truncate` to another width, and after further training.
+stop_reason_ : StopReason
+    Why the growth ended, and what to try next.
+ladder_ : Ladder or None
+    The candidates that were compared on held-out rows, from the mean or the shares of the classes
+    to wide networks, and their errors: `print(model.ladder_)`. None if no row could be held out.
+expectation_ : Expectation
+    The expected error beside that of simple guesses; `expectation_.sentence()` is a summary.
+filling_ : Filling
+    With `missing="learn"`: the values to insert, and which columns have an indicator.
+training_ : TrainingResult
+    History of the training, of what `greedynet.train.train` returns.
+categories_ : dict of str to ndarray
+    The levels of columns of categories, if `X` was a data frame with some.
+booleans_ : ndarray of bool, of shape (n_features,)
+    Which columns of `X` are true and false, if some are; a category has an entry for each of its
+    levels.
+n_features_in_ : int
+    Number of columns of `X` in `fit`. `network_` has one input for each level of a category.
+feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    Names of the columns of `X`, if it was a data frame and all are strings.
+"""
+
 _WORDS: dict[str, tuple[Any, ...]] = {
     "int": (Integral,),
     "splitter": (HasMethods("split"),),
@@ -45,7 +86,7 @@ def _constraints(allowed: Any) -> tuple[Any, ...]:
 
 
 def documented(estimator: str) -> Callable[[E], E]:
-    """Return a decorator that writes the parameters into the docstring of an estimator."""
+    """Return a decorator that writes parameters and attributes into the docstring."""
 
     def write(kind: E) -> E:
         defaults = inspect.signature(kind).parameters
@@ -54,8 +95,10 @@ def documented(estimator: str) -> Callable[[E], E]:
             + textwrap.indent(textwrap.fill(p.meaning, 92, break_on_hyphens=False), "    ")
             for p in parameters_of(estimator)
         ]
-        text = textwrap.indent("\n".join(entries), "    ").lstrip()
-        kind.__doc__ = (kind.__doc__ or "").replace("{parameters}", text)
+        text = kind.__doc__ or ""
+        for place, lines in (("parameters", "\n".join(entries)), ("attributes", _ATTRIBUTES)):
+            text = text.replace(f"{{{place}}}", textwrap.indent(lines, "    ").strip())
+        kind.__doc__ = text
         return kind
 
     return write

@@ -31,13 +31,6 @@ def keep_indicators_if_better(model: Any, X: Any, y: Any, weights: Any, **more: 
 
     Not for rows in blocks, where a fit is long, nor with `max_seconds`: the indicators then stay.
     The second fit has no checkpoint.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted one.
-    X, y, weights, **more
-        The arguments of its fit.
     """
     filling = getattr(model, "filling_", None)
     if filling is None or not filling.indicated.any() or model.max_seconds is not None:

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
-from greedynet.estimators.bounds import number_bounds
 from greedynet.estimators.described import constraints_of, documented
 from greedynet.estimators.inputs import training_rows, validation_rows
 from greedynet.estimators.plans import regression_plan
 from greedynet.estimators.predicting import StagedNumbers, r_squared
+from greedynet.estimators.shapes import number_bounds
 from greedynet.estimators.uncertainty import WithIntervals
 from greedynet.fitting.plan import HiddenLayers, Plan, SearchName, Select
 from greedynet.fitting.refit import Fitted
@@ -55,53 +55,16 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
 
     Attributes
     ----------
-    network_ : Network
-        The network that was kept, of one hidden layer or of two.
-    path_ : SelectionPath
-        The growth: every width that was tried, with its network, its training error and its error
-        on held-out rows. `truncate` returns any of them.
-    n_nodes_ : int
-        Number of nodes of `network_`: neurons plus two for an affine term.
-    hidden_layers_ : int
-        Number of hidden layers of `network_`, 1 or 2.
-    n_networks_ : int
-        Number of networks whose average `network_` is; 1 for a single network.
-    n_outputs_ : int
-        Number of outputs.
-    alpha_ : float or None
-        Ridge of `network_`: `alpha` if it was given. Otherwise that of the correction, which
-        penalises inner and outer weights alike, so that it is not comparable with `alpha`; the mean
-        for an average. None without neurons, after `truncate` to another width, and after further
-        training.
-    stop_reason_ : StopReason
-        Why the growth ended, and what to try next.
     expected_error_ : float, ndarray of shape (n_outputs,) or None
         Expected root mean squared error on new rows, in the units of `y`; for another loss, its
         mean. Of several outputs, that of each in its own units. It is measured on rows that the
         networks measured had not seen; None for a single row.
-    ladder_ : Ladder or None
-        The candidates that were compared on held-out rows, from the mean to wide networks, and
-        their errors: `print(model.ladder_)`. None if no row could be held out.
-    expectation_ : Expectation
-        The expected error beside that of simple guesses; `expectation_.sentence()` is a summary.
     intervals_ : Intervals or None
         What `predict_interval` uses: the errors of held-out rows, and how their size depends on the
         place. None if no row was held out.
     training_sample_ : TrainingSample
         What `outside` uses: a sample of the training inputs.
-    filling_ : Filling
-        With `missing="learn"`: the values to insert, and which columns have an indicator.
-    training_ : TrainingResult
-        History of the training, of what `greedynet.train.train` returns.
-    categories_ : dict of str to ndarray
-        The levels of columns of categories, if `X` was a data frame with some.
-    booleans_ : ndarray of bool, of shape (n_features,)
-        Which columns of `X` are true and false, if some are; a category has an entry for each of
-        its levels.
-    n_features_in_ : int
-        Number of columns of `X` in `fit`. `network_` has one input for each level of a category.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the columns of `X`, if it was a data frame and all are strings.
+    {attributes}
 
     Examples
     --------

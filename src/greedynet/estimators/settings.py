@@ -10,24 +10,14 @@ from greedynet.support.context import Scope
 
 @dataclass(frozen=True)
 class EstimatorSettings:
-    """All settings of an estimator.
-
-    Attributes
-    ----------
-    fit : FitSettings
-    checkpoint : CheckpointSettings
-    intervals : IntervalSettings
-    dense_bytes : float
-        Bytes that a dense copy of a sparse `X` may take; a larger one is read in blocks.
-    check_every : float
-        Seconds between checks of a fit on a cluster whether a worker that does not answer is still
-        alive.
-    """
+    """All settings of an estimator."""
 
     fit: FitSettings = FitSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
     intervals: IntervalSettings = IntervalSettings()
+    # Bytes that a dense copy of a sparse `X` may take; a larger one is read in blocks.
     dense_bytes: float = 4 * 2**30
+    # Seconds between checks whether a worker of a cluster that does not answer is still alive.
     check_every: float = 1.0
 
 

@@ -1,4 +1,9 @@
-"""`monotonic_cst` and `convex` -> `Shape`, and which other parameters they go with."""
+"""`monotonic_cst`, `convex` and `bounds`, checked: what shape predictions have, and where they end.
+
+Outputs outside the bounds would be errors that no network within them can avoid, so they are
+refused. Where all outputs are inside, no prediction is made worse by its bound: it moves towards
+the output, whichever that is.
+"""
 
 from typing import Any
 
@@ -7,9 +12,13 @@ import numpy as np
 from greedynet.activations import get_activation, has_small_slopes, is_convex
 from greedynet.estimators.frames import features_of
 from greedynet.fitting.plan import HiddenLayers
+from greedynet.model.bounds import OutputBounds
 from greedynet.model.coordinates import proves_shape
 from greedynet.model.network import Network
+from greedynet.rows.blocks import Blocks
+from greedynet.rows.rows import Rows
 from greedynet.rows.shape import Shape
+from greedynet.support.checks import check_float, is_number
 from greedynet.support.types import Float64
 
 _MEANINGS = {
@@ -50,15 +59,7 @@ def layers_of(model: Any) -> HiddenLayers:
 
 
 def shape_of(model: Any, n_inputs: int, n_outputs: int) -> Shape | None:
-    """Return the shape along the inputs of the network, None if any will do.
-
-    Parameters
-    ----------
-    model : estimator
-        With the features of a fit.
-    n_inputs, n_outputs : int
-        Of the network: the features, then indicators of missing values, which have no shape.
-    """
+    """Return the shape along the inputs of the network, None if any will do."""
     parts = [_of_features(model, name, n_inputs) for name in _MEANINGS]
     if not any(part.any() for part in parts):
         return None
@@ -192,3 +193,65 @@ def check_shape(network: Network, shape: Shape) -> None:
             "The network does not have the shape that `monotonic_cst` and `convex` ask for. This "
             "is a fault of greedynet: please report it with the data."
         )
+
+
+# Bounds
+
+
+def check_bounds(bounds: Any) -> OutputBounds | None:
+    """Return the bounds of all outputs, None if both ends are open, or raise an error."""
+    if bounds is None:
+        return None
+    pair = list(bounds) if np.ndim(bounds) == 1 else []
+    for end in pair:
+        check_float(end, "bounds")
+    if len(pair) != 2 or not all(end is None or _is_end(end) for end in pair):
+        raise ValueError(
+            "`bounds` must be a pair (low, high) of numbers, with None for an open end, got "
+            f"{bounds!r}: write bounds=(0, None) for outputs that are not negative."
+        )
+    found = OutputBounds(*pair)
+    return None if found.is_open else found
+
+
+def _is_end(value: Any) -> bool:
+    return is_number(value) and not isinstance(value, bool | np.bool_) and not np.isnan(value)
+
+
+def number_bounds(
+    bounds: Any, training: Rows | Blocks, validation: Rows | None
+) -> OutputBounds | None:
+    """Return the bounds of a regression; raise an error for outputs outside them."""
+    if isinstance(bounds, str):
+        return OutputBounds(*_range(training))
+    found = check_bounds(bounds)
+    if found is not None:
+        for name, data in (("y", training), ("y_val", validation)):
+            if data is not None:
+                _check_inside(found, _range(data), name)
+    return found
+
+
+def _range(data: Rows | Blocks) -> tuple[Float64, Float64]:
+    """Return the smallest and the largest value of each output in rows with a positive weight."""
+    if not isinstance(data, Rows):
+        low, high = data.survey().output_range
+        return low, high
+    Y = data.Y if data.weights is None else data.Y[data.weights > 0]
+    return Y.min(axis=0, initial=np.inf), Y.max(axis=0, initial=-np.inf)
+
+
+def _check_inside(bounds: OutputBounds, seen: tuple[Float64, Float64], name: str) -> None:
+    low, high = bounds.pairs()[0]
+    least, most = float(seen[0].min()), float(seen[1].max())
+    beyond = least if low is not None and least < low else most
+    if (low is None or least >= low) and (high is None or most <= high):
+        return
+    wider = (
+        None if low is None else min(low, least),
+        None if high is None else max(high, most),
+    )
+    raise ValueError(
+        f"`{name}` must lie within `bounds`, {bounds.sentence()}, got {beyond!r}: remove such "
+        f"rows, or write bounds={wider!r}."
+    )

@@ -55,12 +55,6 @@ def with_trained_network(model: E, network: Network) -> E:
 
     Parameters, classes, names and the path of the growth stay. What held-out rows said of the
     errors was said of the network before: it is not known of this one.
-
-    Parameters
-    ----------
-    model : GreedyNetRegressor or GreedyNetClassifier
-    network : Network
-        For the same inputs and outputs.
     """
     check_is_fitted(model)
     trained = copy(model)

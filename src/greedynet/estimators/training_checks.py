@@ -33,14 +33,7 @@ _FEWEST_ROWS = 1000
 
 @dataclass(frozen=True, eq=False)
 class SparseBlocks:
-    """Rows of a sparse matrix in dense blocks, which can be read repeatedly.
-
-    Attributes
-    ----------
-    X : sparse array of shape (n_rows, n_features), by rows
-    y : ndarray
-    weights : ndarray or None
-    """
+    """Rows of a sparse matrix in dense blocks, which can be read repeatedly."""
 
     X: Any
     y: NDArray[Any]
@@ -58,15 +51,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def dense_rows(X: Any, y: Any, sample_weight: Any, budget: float) -> tuple[Any, Any, Any]:
-    """Return the arguments of a fit without sparse matrices: arrays, or blocks of them.
-
-    Parameters
-    ----------
-    X, y, sample_weight : object
-        As given to `fit`.
-    budget : float
-        Bytes that a dense copy of `X` may take.
-    """
+    """Return the arguments of a fit without sparse matrices: arrays, or blocks of them."""
     if not is_sparse(X):
         return X, y, sample_weight
     n_rows, n_columns = X.shape

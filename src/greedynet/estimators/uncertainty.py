@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from greedynet.estimators.parameters import check_coverage
+from greedynet.estimators.plans import check_coverage
 from greedynet.estimators.predicting import Predicting, finite_answers
 from greedynet.losses.logistic import probabilities
 from greedynet.model.uncertainty.calibration import ClassSets

@@ -9,7 +9,7 @@ import numpy as np
 
 import greedynet.estimators  # noqa: F401 - registers its classes for `restore`
 from greedynet.estimators.frames import feature_names
-from greedynet.estimators.rehearsal import rehearse
+from greedynet.estimators.loaded import validate_loaded
 from greedynet.estimators.saving import restore
 from greedynet.model.network import Network
 from greedynet.rows.missing import Filling
@@ -64,9 +64,9 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _rehearsed(contents: StoredTree) -> Any:
     """Return the model, after it has predicted some rows."""
     if contents.kind != KIND:
-        return rehearse(restore(contents))
+        return validate_loaded(restore(contents))
     model = TableModel.from_contents(contents)
-    rehearse(model.estimator)
+    validate_loaded(model.estimator)
     n_features = model.network.n_features
     if len(model.columns.features) != n_features:
         raise ValueError(

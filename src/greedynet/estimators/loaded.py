@@ -24,14 +24,8 @@ _ROWS = (1, 3)
 _Answer = tuple[str, NDArray[Any], tuple[int, ...]]
 
 
-def rehearse(model: Any) -> Any:
-    """Return the model after it has predicted some rows; raise the error if it cannot.
-
-    Parameters
-    ----------
-    model : Network or estimator
-        A model whose fields may be anything that a file can contain.
-    """
+def validate_loaded(model: Any) -> Any:
+    """Return the model after it has predicted some rows; raise the error if it cannot."""
     network = model if isinstance(model, Network) else model.network_
     if not isinstance(network, Network):
         raise TypeError(f"`network_` must be a network, got {type(network).__name__}.")
