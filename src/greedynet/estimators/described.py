@@ -16,8 +16,8 @@ E = TypeVar("E", bound=type)
 
 _ATTRIBUTES = """\
 network_ : Network
-    The network that was kept, of one hidden layer or of two. Of a classifier, its outputs are logits:
-    a single one, of the second class, for two classes.
+    The network that was kept, of one hidden layer or of two. Those of classifiers give logits: for
+    two classes a single one, of the second class.
 path_ : SelectionPath
     The growth: every width that was tried, with its network, its training error and its error on
     held-out rows. `truncate` returns any of them.
