@@ -378,9 +378,9 @@ def test_orders_of_day_and_month():
         (["31/12/2023", "12/31/2023"], None, r"'31/12/2023', day first, and '12/31/2023', month"),
         (["31/12/2023", "01/02/2024"], "mdy", r"'31/12/2023', which is no date with `dates='mdy'`"),
         (["25/10/12", "24/10/11"], None, r"'25/10/12', of which the year could be the first"),
-        (["2024-01-31"] * 19 + ["soon"], None, r"has 19 dates, but 'soon' in data row 20: corr"),
+        (["2024-01-31"] * 19 + ["soon"], None, r"has 19 dates, but 'soon' in data row 20: if that"),
         ([np.datetime64("200000-01-01")], None, "dates beyond the years 1 to 9999"),
-        (["2024-01-31"] * 19 + ["17"], None, r"has 19 dates, but '17' elsewhere: corr"),
+        (["2024-01-31"] * 19 + ["17"], None, r"has 19 dates, but '17' elsewhere: if that"),
     ],
 )
 def test_dates_that_could_be_others_are_refused(cells, promised, message):

@@ -160,13 +160,13 @@ def _shape(given: dict[Option, tuple[str, ...]]) -> dict[str, int] | None:
 SEPARATOR = click.option(
     "--separator",
     metavar="CHAR",
-    help="Separator of the cells of a text file; detected by default: comma, semicolon or tab.",
+    help="Separator of the cells of a text file; detected by default: comma, semicolon, tab or |.",
 )
 DECIMAL = click.option(
     "--decimal",
     type=click.Choice([".", ","]),
-    help="Decimal mark of numbers in a text file; by default a point, for a saved model as in "
-    "its fit.",
+    help="Decimal mark of numbers in a text file; detected for each column where it cannot be "
+    "meant otherwise, for a saved model as in its fit.",
 )
 THOUSANDS = click.option(
     "--thousands",
@@ -185,8 +185,31 @@ DATES = click.option(
     help="Order of day and month in dates such as 01/02/2024; detected by a day above 12.",
 )
 
+NA = click.option(
+    "--na",
+    multiple=True,
+    metavar="TEXT",
+    help="A text that stands for an empty cell, beside NA and the like; repeatable. n/a, -, ? and "
+    ". do so in any case where the other cells of a column are numbers or dates.",
+)
+SHEET = click.option(
+    "--sheet", metavar="NAME", help="Sheet of an Excel file, or table of a DuckDB file."
+)
+QUERY = click.option(
+    "--query", metavar="SQL", help="What to select from a DuckDB file: 'select * from sales'."
+)
+
+_READING = (SEPARATOR, DECIMAL, THOUSANDS, ENCODING, NA, SHEET, QUERY)
 # Names of these, as parameters of `open_table`.
-TEXT_OPTIONS = ("separator", "decimal", "thousands", "encoding")
+READING_OPTIONS = ("separator", "decimal", "thousands", "encoding", "na", "sheet", "query")
+
+
+def reading(command: Any) -> Any:
+    """Add the options that say how a file is read."""
+    for option in reversed(_READING):
+        command = option(command)
+    return command
+
 
 MEMORY_LIMIT = click.option(
     "--memory-limit",
@@ -195,6 +218,13 @@ MEMORY_LIMIT = click.option(
     callback=lambda _, __, value: None if value is None else 1e9 * value,
     help="Memory that the table may take as numbers, 8 bytes each; a larger one is read in blocks, "
     "several times. A sixth of the machine's memory by default.",
+)
+
+IGNORE = click.option(
+    "--ignore",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Ignore columns: one, or id,name; repeatable.",
 )
 
 # The treatment of rows

@@ -108,13 +108,15 @@ class KeptColumns:
     """
 
     def __init__(self, table: "Table", asked: Sequence[str]) -> None:
-        from greedynet.tables.findings import check_present
+        from greedynet.tables.findings import check_present, split_names
         from greedynet.tables.readers import is_text
 
         self._table = table
         self._is_text = is_text(table)
         self._days: dict[str, bool] = {}
-        self.names = list(dict.fromkeys(name for part in asked for name in self._split(part)))
+        self.names = list(
+            dict.fromkeys(name for part in asked for name in split_names(part, table))
+        )
         check_present(table, self.names, "column")
 
     def check_against(self, written: Sequence[str]) -> None:
@@ -131,10 +133,6 @@ class KeptColumns:
         if not self.names:
             return [()] * len(next(iter(block.values())))
         return list(zip(*(self._cells(name, block[name]) for name in self.names), strict=True))
-
-    def _split(self, part: str) -> list[str]:
-        """Return the names in an argument; a column may have a comma in its name."""
-        return [part] if part in self._table.names else [name.strip() for name in part.split(",")]
 
     def _cells(self, name: str, cells: "Column") -> list[str]:
         import numpy as np

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from greedynet.rows.rows import most_levels
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, Missing, target_input
-from greedynet.tables.findings import check_present, empty_cells
+from greedynet.tables.findings import check_present, empty_cells, split_names
 from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers, Truths
 from greedynet.tables.kinds.categories import are_truths
 from greedynet.tables.kinds.date_texts import DAY_FIRST
@@ -127,11 +127,9 @@ def column_types(
 
 
 def as_names(given: Any, table: Table) -> list[str]:
-    """Return names of columns as a list of text; one name is allowed, and names with commas."""
+    """Return names of columns as a list of text; one name may be several between commas."""
     names = list(map(str, [given] if isinstance(given, str | int) else given))
-    parts = [[name] if name in table.names else name.split(",") for name in names]
-    bare = [name.strip() for part in parts for name in part]
-    return names if set(bare) - set(table.names) and len(bare) == len(names) else bare
+    return [name for part in names for name in split_names(part, table)]
 
 
 def input_names(

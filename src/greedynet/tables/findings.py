@@ -145,6 +145,11 @@ def empty_cells(found: dict[str, tuple[int, int]]) -> str:
     )
 
 
+def split_names(part: str, table: Table) -> list[str]:
+    """Return the names between commas; a column may have a comma in its name."""
+    return [part] if part in table.names else [name.strip() for name in part.split(",")]
+
+
 def check_present(table: Table, wanted: Sequence[str], what: str) -> None:
     """Raise an error unless a table has the `wanted` columns; it suggests similar names."""
     present = set(table.names)

@@ -3,7 +3,7 @@
 rows held out, the others in random order -> fits to the first of them -> errors by size
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,6 +107,9 @@ def learning_curve(
     decimal: str | None = None,
     thousands: str | None = None,
     encoding: str | None = None,
+    na: str | Sequence[str] = (),
+    sheet: str | None = None,
+    query: str | None = None,
     on_fit: Callable[[int], None] | None = None,
     **options: Any,
 ) -> LearningCurve:
@@ -123,7 +126,7 @@ def learning_curve(
         about chance.
     hold_out_by : str or None, default=None
         Column of groups that are held out as a whole.
-    separator, decimal, thousands, encoding
+    separator, decimal, thousands, encoding, na, sheet, query
         As for `fit_table`.
     on_fit : callable or None, default=None
         Called before each fit with the number of its rows.
@@ -147,6 +150,7 @@ def learning_curve(
     if repeats < 1:
         raise TableError(f"`repeats` must be at least 1, got {repeats}: write 3, for example.")
     how: dict[str, Any] = {"thousands": thousands, "encoding": encoding}
+    how |= {"na": na, "sheet": sheet, "query": query}
     table, target = open_table(source, separator, decimal, **how), str(target)
     check_present(table, [target, *([] if hold_out_by is None else [hold_out_by])], "column")
     columns = _in_memory(table)
@@ -155,6 +159,7 @@ def learning_curve(
         ignored = options.pop("ignore", ())
         ignored = [ignored] if isinstance(ignored, str) else list(ignored)
         options["ignore"] = [*ignored, hold_out_by]
+    options["na"] = na
     groups = None if hold_out_by is None else as_text(columns[hold_out_by])
     hold, found, sizes = HoldOut(_HELD_OUT, hold_out_by), [], np.zeros(0, dtype=np.intp)
     for repeat in range(repeats):

@@ -12,7 +12,7 @@ from greedynet.tables.useless import some_names
 
 def notices(table: Table, surveys: Mapping[str, Survey], types: ColumnTypes) -> list[str]:
     """Return what is worth a look, a line each."""
-    found = [*types.left_out, _numbered_dates(surveys, types)]
+    found = [*table.noticed, *types.left_out, _numbered_dates(surveys, types)]
     found.append(_two_numbers(surveys[types.target], types))
     return [f"{table.label}: {line}" for line in found if line]
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from greedynet.rows.rows import MOST_LEVELS
 from greedynet.tables.kinds import Kind, Numbers
 from greedynet.tables.kinds.base import MOSTLY, TextTally, Wording
 from greedynet.tables.kinds.dates import DateTally
@@ -280,6 +281,7 @@ def decide(
         _refuse_others(found, texts.durations, "durations", words)
         kind, said = texts.durations.decide(words)
     if kind is None:
+        _refuse_units(found, texts.notation, words)
         found.gaps = {}
         return None, ""
     if found.gaps:
@@ -315,6 +317,18 @@ def _numbers(found: Survey, texts: TextTallies, words: Wording, marks: Marks) ->
     return notation.decide(words, found.plain, marks.thousands)
 
 
+def _refuse_units(found: Survey, notation: NotationTally, words: Wording) -> None:
+    """Raise an error for numbers of different units, unless they are few enough for categories."""
+    n_levels = len(found.distinct) if found.distinct is not None else MOST_DISTINCT + 1
+    enough = MOSTLY * (found.full - found.n_gaps)
+    if notation.mixed and notation.n_mixed + notation.n >= enough and n_levels > MOST_LEVELS:
+        cells = " and ".join(map(repr, notation.mixed))
+        raise TableError(
+            f"{words.what} holds {cells}, numbers of different units: convert them to one, or "
+            f"{words.as_text}."
+        )
+
+
 def _refuse_others(found: Survey, tally: TextTally, nouns: str, words: Wording) -> None:
     """Raise an error for cells that are not like most of the column."""
     n_read = tally.n + (found.numbers if nouns == "numbers" else 0)
@@ -324,4 +338,7 @@ def _refuse_others(found: Survey, tally: TextTally, nouns: str, words: Wording) 
     low = 0.0 if found.plain.low is None else found.plain.low
     cell, row = tally.other or (number_text(low), None)
     where = "elsewhere" if row is None else f"in data row {row}"
-    raise TableError(f"{words.what} has {n_read:,} {nouns}, but {cell!r} {where}: {words.remedy}.")
+    raise TableError(
+        f"{words.what} has {n_read:,} {nouns}, but {cell!r} {where}: if that is an empty cell, "
+        f"write `na={cell!r}`; else {words.remedy}."
+    )

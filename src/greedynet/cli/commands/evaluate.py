@@ -9,15 +9,12 @@ import click
 from greedynet.cli.options import (
     AS_JSON,
     DATA,
-    DECIMAL,
-    ENCODING,
     MISSING_AS_IN_FIT,
     MODEL,
-    SEPARATOR,
-    TEXT_OPTIONS,
-    THOUSANDS,
+    READING_OPTIONS,
     TRUE_VALUES,
     UNKNOWN,
+    reading,
 )
 from greedynet.cli.shell import plural, score_name
 
@@ -28,10 +25,7 @@ from greedynet.cli.shell import plural, score_name
 @TRUE_VALUES
 @MISSING_AS_IN_FIT
 @UNKNOWN
-@SEPARATOR
-@DECIMAL
-@THOUSANDS
-@ENCODING
+@reading
 @click.option(
     "--weights",
     metavar="COLUMN",
@@ -54,7 +48,7 @@ def evaluate(
     from greedynet.tables.scores import evaluate as errors_of
 
     loaded = load(model)
-    table = open_like(loaded, data, **{name: options.pop(name) for name in TEXT_OPTIONS})
+    table = open_like(loaded, data, **{name: options.pop(name) for name in READING_OPTIONS})
     fitted = as_labelled_model(loaded, table, target)
     found = errors_of(fitted, table, target, **options)
     weights = fitted.about.get("weights")

@@ -10,15 +10,14 @@ from greedynet.cli.files import check_files
 from greedynet.cli.options import (
     DATA,
     DATES,
-    DECIMAL,
-    ENCODING,
+    IGNORE,
     MEMORY_LIMIT,
     MISSING,
     OUTPUT,
-    SEPARATOR,
-    THOUSANDS,
+    READING_OPTIONS,
     estimator_parameters,
     fit_options,
+    reading,
 )
 from greedynet.cli.progress import reporter
 from greedynet.cli.shell import as_options, scores, wrote
@@ -50,42 +49,26 @@ _NO_ROWS = (
     help="Treat the numbers in the target as classes. A target of text always contains classes.",
 )
 @MISSING
-@click.option(
-    "--ignore",
-    multiple=True,
-    metavar="COLUMN",
-    help="Ignore a column, or several between commas; repeatable.",
-)
-@click.option(
-    "--use",
-    multiple=True,
-    metavar="COLUMN",
-    help="Use a column although it looks like a key or counts the rows; repeatable.",
-)
+@IGNORE
 @click.option(
     "--keep-totals",
     is_flag=True,
     help="Use the last row although it holds the totals of the others.",
 )
 @click.option(
-    "--na",
-    multiple=True,
-    metavar="TEXT",
-    help="A text that stands for an empty cell, beside NA and the like; repeatable.",
-)
-@click.option("--sheet", metavar="NAME", help="Sheet of an Excel file, or table of a DuckDB file.")
-@click.option("--query", metavar="SQL", help="What to select from a DuckDB file.")
-@click.option(
     "--text",
     multiple=True,
-    metavar="COLUMN",
-    help="Treat a column of numbers, such as codes, as text; repeatable.",
+    metavar="COLUMNS",
+    help="Treat columns of numbers, such as codes, as text.",
 )
-@SEPARATOR
-@DECIMAL
-@THOUSANDS
+@click.option(
+    "--use",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Use columns that would be left out: keys, row numbers, constants.",
+)
+@reading
 @DATES
-@ENCODING
 @MEMORY_LIMIT
 @click.option(
     "--report",
@@ -101,9 +84,9 @@ _NO_ROWS = (
     "resumes from there.",
 )
 def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any) -> None:
-    """Fit a network to DATA: CSV, TSV (also .gz), JSON lines, Parquet, Excel, DuckDB, NPZ, or -.
+    """Fit a network to DATA: CSV, TSV, JSON lines, Parquet, Excel, DuckDB or NPZ, or -.
 
-    DATA may be larger than memory, and a folder of Parquet files.
+    Text may be compressed. DATA may be larger than memory, and a folder of Parquet files.
 
     Every column except the target is an input; columns of text are one-hot encoded, dates become
     elapsed time and positions in the year, the week and the day. The fit is a regression, or a
@@ -136,9 +119,8 @@ def fit(data: Path, target: str, out: Path, report: Path | None, **options: Any)
         if model.about.get("in_blocks"):
             click.echo(_NO_ROWS, err=True)
         else:
-            names = ("separator", "decimal", "thousands", "encoding", "na", "sheet", "query")
             with warnings.catch_warnings(action="ignore", category=TableWarning):  # said above
-                table = open_table(data, **{name: options[name] for name in names})
+                table = open_table(data, **{name: options[name] for name in READING_OPTIONS})
         write_report(model, report, table, model_file=out.name)
         click.echo(wrote(report))
 

@@ -11,13 +11,11 @@ from greedynet.cli.options import (
     AS_JSON,
     DATA,
     DATES,
-    DECIMAL,
-    ENCODING,
+    IGNORE,
     MISSING,
     OUTPUT,
-    SEPARATOR,
-    THOUSANDS,
     parameter_option,
+    reading,
 )
 from greedynet.cli.progress import reporter
 
@@ -38,17 +36,14 @@ from greedynet.cli.progress import reporter
     "--classes", is_flag=True, help="Treat the numbers in the target as classes, as in fit."
 )
 @MISSING
-@click.option("--ignore", multiple=True, metavar="COLUMN", help="Ignore a column; repeatable.")
+@IGNORE
 @parameter_option("max_nodes")
 @parameter_option("hidden_layers")
 @click.option(
     "--plot", type=OUTPUT, metavar="FILE", help="Also draw the curve, such as curve.png or .svg."
 )
-@SEPARATOR
-@DECIMAL
-@THOUSANDS
+@reading
 @DATES
-@ENCODING
 @AS_JSON
 def learning_curve(
     data: Path, target: str, plot: Path | None, as_json: bool, **options: Any

@@ -12,14 +12,11 @@ import click
 from greedynet.cli.files import check_files, standard_output
 from greedynet.cli.options import (
     DATA,
-    DECIMAL,
-    ENCODING,
     MODEL,
     OUTPUT_OR_STREAM,
-    SEPARATOR,
-    TEXT_OPTIONS,
-    THOUSANDS,
+    READING_OPTIONS,
     UNKNOWN,
+    reading,
 )
 from greedynet.cli.prediction_columns import CellWriter, KeptColumns, PredictionColumns
 from greedynet.cli.shell import plural
@@ -82,10 +79,7 @@ _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
     "'combination' if only its values together are.",
 )
 @UNKNOWN
-@SEPARATOR
-@DECIMAL
-@THOUSANDS
-@ENCODING
+@reading
 def predict(model: Path, data: Path, out: Path | str, **options: Any) -> None:
     """Predict the rows of DATA with a saved MODEL.
 
@@ -100,7 +94,7 @@ def predict(model: Path, data: Path, out: Path | str, **options: Any) -> None:
     if _suffix(out) in _ENDINGS:
         raise ValueError(f"--out must end in .csv or .tsv, got {str(out)!r}.")
     loaded = load(model)
-    table = open_like(loaded, data, **{name: options.pop(name) for name in TEXT_OPTIONS})
+    table = open_like(loaded, data, **{name: options.pop(name) for name in READING_OPTIONS})
     kept = KeptColumns(table, options.pop("keep"))
     fitted = as_table_model(loaded, table, beside=kept.names)
     check_present(table, fitted.columns.names, "column")

@@ -7,18 +7,15 @@ import click
 
 from greedynet.cli.files import check_files
 from greedynet.cli.options import (
-    DECIMAL,
-    ENCODING,
     INPUT,
     MISSING_AS_IN_FIT,
     MODEL,
     OUTPUT,
-    SEPARATOR,
-    TEXT_OPTIONS,
-    THOUSANDS,
+    READING_OPTIONS,
     TRUE_VALUES,
     UNKNOWN,
     data_argument,
+    reading,
 )
 from greedynet.cli.shell import wrote
 
@@ -44,10 +41,7 @@ if TYPE_CHECKING:
 @TRUE_VALUES
 @MISSING_AS_IN_FIT
 @UNKNOWN
-@SEPARATOR
-@DECIMAL
-@THOUSANDS
-@ENCODING
+@reading
 @click.option(
     "--output",
     type=click.IntRange(0),
@@ -76,7 +70,7 @@ def report(
     from greedynet.report import write_report
     from greedynet.tables.load import load, open_like
 
-    how = {name: options.pop(name) for name in TEXT_OPTIONS}
+    how = {name: options.pop(name) for name in READING_OPTIONS}
 
     def opened(file: Path | None) -> "Table | None":
         return None if file is None else open_like(loaded, file, **how)

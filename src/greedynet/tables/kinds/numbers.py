@@ -207,6 +207,9 @@ class Numbers:
 
 # The decision
 
+# More different words behind numbers are no units, such as those of 12 Main and 7 Station.
+_MOST_UNITS = 3
+
 
 @dataclass
 class PlainTally:
@@ -245,6 +248,9 @@ class NotationTally(TextTally):
         self._is_sure = False
         self._currencies: dict[str, str] = {}
         self._units: dict[str, list[tuple[str, int, int]]] = {}
+        # Cells with one of two or three units, not in `n`, and the first cell of each.
+        self.n_mixed = 0
+        self.mixed: tuple[str, ...] = ()
         self._n_percent = 0
         self._percent: str | None = None
         self._ungrouped_large = self._has_points = self._has_small = False
@@ -291,6 +297,9 @@ class NotationTally(TextTally):
     def settle(self) -> None:
         """Take cells with several words, such as 1st and 2nd, for texts."""
         if len(self._units) > 1:
+            if len(self._units) <= _MOST_UNITS:
+                self.mixed = tuple(cells[0][0] for cells in self._units.values())
+                self.n_mixed = sum(n for cells in self._units.values() for _, n, _ in cells)
             for cells in self._units.values():
                 for text, count, row in cells:
                     self.n -= count

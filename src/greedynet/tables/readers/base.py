@@ -73,6 +73,11 @@ class Table(Protocol):
         """How numbers in texts are written."""
         ...
 
+    @property
+    def noticed(self) -> tuple[str, ...]:
+        """What a fit says of it, a line each."""
+        ...
+
     def blocks(
         self, names: Sequence[str], numbers: Mapping[str, AsNumbers] | None = None
     ) -> Iterator[Block]:

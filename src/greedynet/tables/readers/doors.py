@@ -42,6 +42,8 @@ class DuckTable:
         Whether it is a text file, whose cells are separated by a character.
     encoding : str or None
         That of a text file.
+    noticed : tuple of str
+        What a fit says of it, a line each.
     """
 
     def __init__(
@@ -52,8 +54,10 @@ class DuckTable:
         *,
         is_text: bool = False,
         encoding: str | None = None,
+        noticed: tuple[str, ...] = (),
     ) -> None:
         check_names(label, names)
+        self.noticed = noticed
         self.label, self.names, self.fill = label, tuple(names), fill
         self.is_text, self.encoding = is_text, encoding
         self.marks, self.is_shortened = Marks(), False
@@ -96,6 +100,7 @@ class FrameTable:
     """A data frame of any library, or a mapping from names to values."""
 
     is_text, encoding = False, None
+    noticed: tuple[str, ...] = ()
 
     def __init__(self, frame: Any, label: str = "the table") -> None:
         self.label = label
@@ -194,7 +199,14 @@ def text_table(file: TextFile) -> DuckTable:
         except duckdb.Error as error:
             raise _explained(file, str(error)) from None
 
-    return DuckTable(file.label, list(columns), fill, is_text=True, encoding=layout.encoding)
+    return DuckTable(
+        file.label,
+        list(columns),
+        fill,
+        is_text=True,
+        encoding=layout.encoding,
+        noticed=file.noticed,
+    )
 
 
 def _explained(file: TextFile, message: str) -> TableError:
@@ -239,7 +251,7 @@ def parquet_table(paths: Sequence[Path], label: str, *, folders: bool = False) -
 
 def json_table(path: Path) -> DuckTable:
     """Return a file with a JSON object in each line, or a list of them."""
-    source = f"read_json({literal(str(path))}, sample_size = -1, maximum_depth = 1)"
+    source = f"read_json({literal(str(path))}, sample_size = -1)"
     return _typed_table(source, path.name, "JSON", [path])
 
 
@@ -486,4 +498,5 @@ def parts_table(parts: Iterable[Any], opened: Callable[[Any], Any]) -> DuckTable
             table.fill(store)
 
     label = f"{first.label} and the parts after it"
-    return DuckTable(label, first.names, fill, is_text=first.is_text, encoding=first.encoding)
+    about = {name: getattr(first, name) for name in ("is_text", "encoding", "noticed")}
+    return DuckTable(label, first.names, fill, **about)

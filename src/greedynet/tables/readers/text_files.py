@@ -105,6 +105,15 @@ class TextFile:
             )
 
     @property
+    def noticed(self) -> tuple[str, ...]:
+        """What a fit says of it: columns without a name, which are left out."""
+        places = [str(i) for i, name in enumerate(self.layout.names, 1) if not name]
+        if not places:
+            return ()
+        which = "columns" if len(places) > 1 else "column"
+        return (f"{which} {' and '.join(places)} without a name: left out",)
+
+    @property
     def is_plain(self) -> bool:
         """Whether DuckDB can read it as it is: UTF-8, perhaps in a gzip or zstd file."""
         return self.encoding == UTF8 and compression_of(self.path) in ("none", "gzip", "zstd")
