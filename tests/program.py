@@ -15,3 +15,10 @@ def run(*arguments: object, code: int = 0, given: str | bytes | None = None) -> 
         # Click's usage takes three lines, each choice of a missing option one.
         assert len(result.stderr.splitlines()) <= 4 or "Choose from:" in result.stderr
     return result
+
+
+def output_of(*arguments: object) -> str:
+    """Return what a command prints that succeeds, or is refused."""
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code in (0, 2), result.output
+    return result.output

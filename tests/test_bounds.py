@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -24,7 +23,6 @@ from greedynet import (
     Network,
     OutputBounds,
 )
-from greedynet.cli import main
 from greedynet.exact import extremes, is_monotone, largest_difference, sensitivity
 from greedynet.export import (
     from_jax,
@@ -40,6 +38,7 @@ from greedynet.export import (
 from greedynet.losses import Quantile
 from greedynet.search import Dictionary
 from networks import assert_same, random_deep_network, random_network, write_state
+from program import output_of
 from test_exact import box_of, drawn_network, table_model
 from test_export_c import compiled, run, run_classes
 
@@ -613,23 +612,17 @@ def table(tmp_path):
     return tmp_path / "data.csv"
 
 
-def command(*arguments) -> str:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code in (0, 2), result.output
-    return result.output
-
-
 def test_commands_for_numbers(table):
     out, report = table.with_name("model.safetensors"), table.with_name("report.html")
     fit = ("fit", table, "--target", "y", "--ignore", "kind", "--nodes", 6, "--out", out)
-    assert "write --at-least 0.0" in command(*fit, "--at-least", 0.5)
-    assert "a regression, within bounds: at least 0" in command(
+    assert "write --at-least 0.0" in output_of(*fit, "--at-least", 0.5)
+    assert "a regression, within bounds: at least 0" in output_of(
         *fit, "--at-least", 0, "--extrapolate", "--report", report
     )
     assert "No prediction leaves its bounds, at least 0, also far" in report.read_text()
-    assert "  bounds      predictions at least 0, everywhere" in command("info", out)
-    assert json.loads(command("info", out, "--json"))["bounds"] == [[0.0, None]]
-    asked = command("ask", out, "--min", "--where", "-90<=a<=90", "--where", "-90<=b<=90")
+    assert "  bounds      predictions at least 0, everywhere" in output_of("info", out)
+    assert json.loads(output_of("info", out, "--json"))["bounds"] == [[0.0, None]]
+    asked = output_of("ask", out, "--min", "--where", "-90<=a<=90", "--where", "-90<=b<=90")
     assert "smallest prediction: 0 (proven)" in asked
     model = greedynet.load(out)
     assert model.predict({"a": FAR[:, 0], "b": FAR[:, 1]}).min() == 0
@@ -639,7 +632,7 @@ def test_commands_for_numbers(table):
 def test_commands_refuse_them_for_classes(table):
     out = table.with_name("model.safetensors")
     fit = ("fit", table, "--target", "kind", "--ignore", "y", "--nodes", 6, "--out", out)
-    said = command(*fit, "--at-most", 1)
+    said = output_of(*fit, "--at-most", 1)
     assert "--at-least and --at-most applies to a target of numbers" in said
 
 

@@ -7,13 +7,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import greedynet
 import scopes
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, ModelFileError
-from greedynet.cli import main
 from greedynet.exact import extremes, is_monotone, largest_difference, sensitivity
 from greedynet.export import (
     from_jax,
@@ -26,6 +24,7 @@ from greedynet.export import (
     to_torch,
 )
 from networks import assert_same, random_deep_network, random_network, write_state
+from program import output_of
 from test_export_c import run
 
 RNG = np.random.default_rng(0)
@@ -611,46 +610,40 @@ def table(tmp_path):
     return tmp_path / "data.csv"
 
 
-def command(*arguments) -> str:
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exit_code in (0, 2), result.output
-    return result.output
-
-
 def test_commands(table):
     out, report = table.with_name("model.safetensors"), table.with_name("report.html")
     fit = ("fit", table, "--target", "y", "--nodes", 6, "--out", out)
-    command(*fit, "--report", report)
+    output_of(*fit, "--report", report)
     said = "A value beyond all training rows counts as the nearest one among them"
     assert said in report.read_text()
-    assert json.loads(command("info", out, "--json"))["extrapolates"] is False
+    assert json.loads(output_of("info", out, "--json"))["extrapolates"] is False
     far = {"a": ROWS[:, 0], "b": ROWS[:, 1]}
     model = greedynet.load(out)
     a, b = np.clip(ROWS, LOW, HIGH).T
     near = {"a": a, "b": b}
     assert_same(model.predict(far), model.predict(near))
-    command(*fit, "--extrapolate", "--report", report)
+    output_of(*fit, "--extrapolate", "--report", report)
     assert said not in report.read_text()
-    assert json.loads(command("info", out, "--json"))["extrapolates"] is True
+    assert json.loads(output_of("info", out, "--json"))["extrapolates"] is True
     free = greedynet.load(out)
     assert_same(free.predict(near), model.predict(near))
     assert np.abs(free.predict(far)).max() > 1e4
-    command(*fit, "--extrapolate", "--bounds", "seen")
+    output_of(*fit, "--extrapolate", "--bounds", "seen")
     y = greedynet.load(out).predict(far)
     assert (y.min(), y.max()) == (Y.min(), Y.max())
-    assert "--bounds must be given without" in command(*fit, "--bounds", "seen", "--at-least", 0)
+    assert "--bounds must be given without" in output_of(*fit, "--bounds", "seen", "--at-least", 0)
 
 
 def test_a_report_tells_that_a_line_goes_on(tmp_path):
     rows = zip(X[:, 0].tolist(), (3 * X[:, 0]).tolist(), strict=True)
     (tmp_path / "line.csv").write_text("\n".join(["a,y", *(f"{a!r},{y!r}" for a, y in rows)]))
     out, report = tmp_path / "model.safetensors", tmp_path / "report.html"
-    command("fit", tmp_path / "line.csv", "--target", "y", "--out", out, "--report", report)
+    output_of("fit", tmp_path / "line.csv", "--target", "y", "--out", out, "--report", report)
     assert "Inputs are not clipped: beyond the training rows, predictions" in report.read_text()
     assert "counts as the nearest one among them" not in report.read_text()
     found = greedynet.load(out).predict({"a": [HIGH[0] + 5.0]})
     np.testing.assert_allclose(found, 3 * HIGH[0] + 15.0)
-    assert json.loads(command("info", out, "--json"))["extrapolates"] is True
+    assert json.loads(output_of("info", out, "--json"))["extrapolates"] is True
 
 
 def test_a_report_tells_of_a_wide_box(tmp_path):

@@ -22,11 +22,10 @@ from greedynet.losses import (
     Power,
     Quantile,
     Reweightable,
-    Squared,
 )
 from greedynet.paper import load_example
 from greedynet.search import Dictionary
-from problems import SEARCHES, noisy, planted, regressor, relative_error, some_points
+from problems import SEARCHES, CountingLoss, noisy, planted, regressor, relative_error, some_points
 from watching import StopAfter
 
 pytestmark = pytest.mark.slow
@@ -81,22 +80,6 @@ def small(request):
 
 
 # Fits
-
-
-class Counting:
-    """Least squares, and how often it was solved."""
-
-    name, arguments = "counting", {}
-
-    def __init__(self):
-        self.starts = []
-
-    def fit(self, columns, Y, weights, start=None):
-        self.starts.append(None if start is None else len(start.weights))
-        return Squared().fit(columns, Y, weights)
-
-    def size(self, residuals, weights):
-        return Squared().size(residuals, weights)
 
 
 # Selection: the orthogonal greedy algorithm, and the Chebyshev greedy algorithm beyond it
@@ -641,11 +624,11 @@ def test_loss_objects_are_their_names(data, tmp_path, loss):
 
 def test_a_loss_of_ones_own(data):
     X, y = data
-    own = GreedyNetRegressor(8, loss=Counting(), correct=False).fit(X, y)
+    own = GreedyNetRegressor(8, loss=CountingLoss(), correct=False).fit(X, y)
     wanted = GreedyNetRegressor(8, correct=False).fit(X, y)
     np.testing.assert_allclose(own.predict(X), wanted.predict(X), atol=1e-9)
     with pytest.warns(NotCorrectedWarning, match="is kept as grown"):
-        assert GreedyNetRegressor(8, loss=Counting()).fit(X, y).score(X, y) > 0.9
+        assert GreedyNetRegressor(8, loss=CountingLoss()).fit(X, y).score(X, y) > 0.9
 
 
 @dataclass(frozen=True)

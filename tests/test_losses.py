@@ -25,6 +25,7 @@ from greedynet.losses import (
 from greedynet.losses.base import LossFactor, Reweightable, exponent
 from greedynet.losses.huber import threshold
 from greedynet.losses.solvers import reweighting, row_weights, weighted_median
+from problems import CountingLoss
 
 # All that have a name, and those that are named by numbers.
 REGISTERED = [make() for make in losses.LOSSES.values()]
@@ -742,25 +743,9 @@ def test_a_fit_from_the_narrower_one_is_as_good_as_one_from_nothing(loss):
     np.testing.assert_allclose(warm.rss(warm.z, 0), cold.rss(cold.z, 0), rtol=1e-9)
 
 
-class Counting:
-    """Least squares, and how often it was solved."""
-
-    name, arguments = "counting", {}
-
-    def __init__(self):
-        self.starts = []
-
-    def fit(self, columns, Y, weights, start=None):
-        self.starts.append(None if start is None else len(start.weights))
-        return Squared().fit(columns, Y, weights)
-
-    def size(self, residuals, weights):
-        return Squared().size(residuals, weights)
-
-
 def test_columns_are_fitted_when_somebody_asks():
     F, Y, w = columns_and_targets(k=5)
-    loss = Counting()
+    loss = CountingLoss()
     factor = LossFactor(Y, w, loss)
     for column in F.T[:4]:
         factor.append(column)
