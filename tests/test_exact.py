@@ -1130,9 +1130,9 @@ def test_an_error_restores_the_output(capfd):
 
 def test_a_closed_output_is_left_alone():
     code = (
-        "import os, sys, test_highs\n"
+        "import os, sys, test_exact\n"
         "os.close(1)\n"
-        "test_highs.ask_what_makes_highs_print()\n"
+        "test_exact.ask_what_makes_highs_print()\n"
         "print('answered', file=sys.stderr)\n"
         "os.fstat(1)"
     )
