@@ -17,7 +17,7 @@ need("matplotlib").use("Agg")
 
 from greedynet.paper import reproduce as module  # noqa: E402
 from greedynet.paper.reproduce import Settings, network_of, part_names, plain, reproduce  # noqa: E402
-from greedynet.paper.store import Store, StoreError  # noqa: E402
+from greedynet.paper.store import PartStore, StoreError  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +79,7 @@ def test_interrupted_run_goes_on(tmp_path, monkeypatch):
 def test_other_settings_are_refused(finished):
     folder, _ = finished
     with pytest.raises(StoreError, match=r"results of other settings \(epochs 5 there, 6 now\)"):
-        Store(folder, {"epochs": 6, "restarts": 2, "batches": 5})
+        PartStore(folder, {"epochs": 6, "restarts": 2, "batches": 5})
 
 
 def test_damaged_part_is_named_and_left_alone(finished, tmp_path):
@@ -93,10 +93,10 @@ def test_damaged_part_is_named_and_left_alone(finished, tmp_path):
 
 
 def test_fresh_forgets(tmp_path):
-    store = Store(tmp_path, {"a": 1})
+    store = PartStore(tmp_path, {"a": 1})
     assert store.part("x", lambda: {"v": 1}) == {"v": 1}
     assert store.part("x", lambda: {"v": 2}) == {"v": 1}
-    assert Store(tmp_path, {"a": 2}, fresh=True).part("x", lambda: {"v": 3}) == {"v": 3}
+    assert PartStore(tmp_path, {"a": 2}, fresh=True).part("x", lambda: {"v": 3}) == {"v": 3}
 
 
 @pytest.fixture(scope="module")

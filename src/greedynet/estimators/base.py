@@ -91,7 +91,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     # Not parameters, never saved: see `set_progress`.
     _on_neuron: Callable[[int, float], None] | None = None
     _on_stage: Callable[[str], None] | None = None
-    # Not a parameter either: whether telling gaps get indicators, see `gap_choice`.
+    # Not a parameter either: whether informative gaps get indicators, see `gap_choice`.
     _indicates: bool = True
     # Nor this: inputs, outputs and weights of rows set aside because they come later.
     _later: tuple[Float64, NDArray[Any], Float64 | None] | None = None

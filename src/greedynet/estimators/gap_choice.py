@@ -1,8 +1,8 @@
 """Indicators of gaps, or the mean alone: held-out rows decide.
 
 Gaps may tell something about the outputs, and a network of more inputs still be worse. So where
-`rows.missing` finds telling gaps, the network is fitted with their indicators and without, and that
-of the smaller expected error on new rows is kept.
+`rows.missing` finds informative gaps, the network is fitted with their indicators and without, and
+that of the smaller expected error on new rows is kept.
 """
 
 import warnings

@@ -93,7 +93,7 @@ def _surveyed(estimator: Any, source: Source, preparation: Preparation) -> Sourc
         with_gaps = replace(preparation, gaps=True)
         n_rows, found = source.total(with_gaps, Gaps())
         spread = np.linspace(0, n_rows - 1, min(n_rows, ENOUGH_ROWS)).astype(np.intp)
-        estimator.filling_ = found.filling().telling(source.take(with_gaps, spread))
+        estimator.filling_ = found.filling().with_informative_gaps(source.take(with_gaps, spread))
         preparation = replace(preparation, filling=estimator.filling_)
     return SourceBlocks.of(source, preparation)
 

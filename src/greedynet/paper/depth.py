@@ -15,7 +15,7 @@ from greedynet.estimators import GreedyNetRegressor
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.report import number_text
 from greedynet.paper.reproduce import relative_error
-from greedynet.paper.store import Part, Store
+from greedynet.paper.store import Part, PartStore
 
 HEADER = (
     "example",
@@ -39,7 +39,7 @@ def compare_depths(
     progress: Callable[[str], None] | None = None,
 ) -> dict[int, list[Part]]:
     """Return one part per number of layers for each example, reusing those in the folder."""
-    store = Store(folder, {"kind": "depth"}, fresh=fresh)
+    store = PartStore(folder, {"kind": "depth"}, fresh=fresh)
     results: dict[int, list[Part]] = {}
     for number in numbers:
         example = load_example(number)

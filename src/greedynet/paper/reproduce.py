@@ -1,7 +1,7 @@
 """Section 4 of the paper, reproduced: greedy start, training from it, and from random starts.
 
 Each example has a part "greedy" and, for the published width and the one chosen by validation, the
-parts "trained" and "random". Every part is a dictionary of plain numbers, saved by the `Store`.
+parts "trained" and "random". Every part is a dictionary of plain numbers, saved by the `PartStore`.
 """
 
 import time
@@ -17,7 +17,7 @@ import numpy as np
 from greedynet.model.network import Network
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.regressor import GreedyShallowNetwork
-from greedynet.paper.store import Part, Store
+from greedynet.paper.store import Part, PartStore
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
 from greedynet.support.types import Float64
 from greedynet.train import TrainingResult, random_networks, train_networks
@@ -54,7 +54,7 @@ def reproduce(
     `progress` is called with the name of a part and the share of it that is done.
     """
     examples = {number: load_example(number) for number in numbers}
-    store = Store(folder, asdict(settings), fresh=fresh)
+    store = PartStore(folder, asdict(settings), fresh=fresh)
     return {k: run_example(example, store, settings, progress) for k, example in examples.items()}
 
 
@@ -67,7 +67,7 @@ def part_names(number: int) -> list[str]:
 
 
 def run_example(
-    example: Example, store: Store, settings: Settings, progress: Progress | None = None
+    example: Example, store: PartStore, settings: Settings, progress: Progress | None = None
 ) -> dict[str, Part]:
     """Run the parts of one example that are not in the store."""
     parts: dict[str, Part] = {}

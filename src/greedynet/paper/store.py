@@ -16,7 +16,7 @@ class StoreError(ValueError):
     """The folder of results cannot be used; the message gives the reason and the remedy."""
 
 
-class Store:
+class PartStore:
     """A folder in which each finished part of a reproduction is one JSON file.
 
     Parts of other settings are rejected; `fresh` deletes those of an earlier run.

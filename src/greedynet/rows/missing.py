@@ -23,12 +23,12 @@ with the mean inserted. In two layers, curves of `z_j` have the value at `c_j` w
 missing, and neurons and outputs over them are corrected by `m_j` in the same way.
 
 An indicator that says nothing only adds noise: with twice the inputs, networks are worse by a few
-per cent where values are missing at random. So a column gets one only if its gaps are *telling*: if
-the indicator is correlated with what a line with a ridge in `z` leaves of an output, by more than
-`CLEARLY` standard errors, over at least `FEWEST` rows with a gap and without. This is a rule of
-thumb: it misses gaps that tell something only together with other columns, and not on average. In
-the other columns the mean is inserted, as in columns that have gaps only later, about which nothing
-could be learned. Whether indicators help is finally decided by held-out rows
+per cent where values are missing at random. So a column gets one only if its gaps are
+*informative*: if the indicator is correlated with what a line with a ridge in `z` leaves of an
+output, by more than `CLEARLY` standard errors, over at least `FEWEST` rows with a gap and without.
+This is a rule of thumb: it misses gaps that tell something only together with other columns, and
+not on average. In the other columns the mean is inserted, as in columns that have gaps only later,
+about which nothing could be learned. Whether indicators help is finally decided by held-out rows
 (`estimators.gap_choice`).
 """
 
@@ -74,7 +74,7 @@ class Filling:
         Columns without any value, which are 0 in every row, later ones too: nothing is known of
         their values.
     indicated : ndarray of bool, of shape (d,)
-        Columns with an indicator: those whose gaps are telling.
+        Columns with an indicator: those whose gaps are informative.
     """
 
     values: Float64
@@ -91,9 +91,9 @@ class Filling:
         if rows.weights is not None:
             largest, positive = rows.weights.max(), np.flatnonzero(rows.weights)
             rows = replace(rows, weights=rows.weights / largest).take(positive)
-        return GapSurvey.of(rows.X, rows.weights).filling().telling(rows)
+        return GapSurvey.of(rows.X, rows.weights).filling().with_informative_gaps(rows)
 
-    def telling(self, rows: Rows) -> "Filling":
+    def with_informative_gaps(self, rows: Rows) -> "Filling":
         """Return the filling with indicators only for gaps that say something about the outputs.
 
         Parameters
@@ -105,7 +105,7 @@ class Filling:
             return self
         Z, M = np.split(self.apply(rows.X), [len(self.values)], axis=1)
         indicated = self.indicated.copy()
-        indicated[indicated] = telling(replace(rows, X=Z), M)
+        indicated[indicated] = informative(replace(rows, X=Z), M)
         return replace(self, indicated=indicated)
 
     def by_mean(self) -> "Filling":
@@ -135,7 +135,7 @@ class Filling:
         return (*columns, *(indicator_name(columns[j], columns) for j in indicated))
 
 
-def telling(rows: Rows, indicators: NDArray[np.floating]) -> NDArray[np.bool_]:
+def informative(rows: Rows, indicators: NDArray[np.floating]) -> NDArray[np.bool_]:
     """Return which indicators say something about the outputs that a line does not.
 
     With the residuals `r` of the line and the correlation `c` of an indicator with them, over `n`

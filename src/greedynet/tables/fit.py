@@ -220,7 +220,7 @@ def fit_table(
     if validate is not None:
         held = _validation_rows(opened(validate), types, missing, roles)
 
-    fit_rows = FitRows(types, data.filled(means), aside, held).with_telling_gaps()
+    fit_rows = FitRows(types, data.filled(means), aside, held).with_informative_gaps()
     estimator = fitted(fit_rows, parameters, progress, on_stage)
     if not is_large and fit_rows.indicators.any() and parameters.get("max_seconds") is None:
         by_mean = fit_rows.without_indicators()

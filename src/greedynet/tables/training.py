@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.missing import ENOUGH_ROWS, telling
+from greedynet.rows.missing import ENOUGH_ROWS, informative
 from greedynet.rows.rows import Rows, unit_vectors
 from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes
@@ -152,7 +152,7 @@ class FitRows:
         """Which features indicate empty cells."""
         return np.array(self.types.inputs.are_indicators, dtype=np.bool_)
 
-    def with_telling_gaps(self) -> "FitRows":
+    def with_informative_gaps(self) -> "FitRows":
         """Return the rows without indicators that say nothing of the target."""
         of_gaps, data = self.indicators, self.data
         if not of_gaps.any():
@@ -164,7 +164,7 @@ class FitRows:
             data = replace(data.taken(spread), X=np.array(data.X[spread]))
         Y = data.y[:, None] if classes is None else unit_vectors(data.y, classes)
         kept = ~of_gaps
-        kept[of_gaps] = telling(Rows(data.X[:, ~of_gaps], Y, data.weights), data.X[:, of_gaps])
+        kept[of_gaps] = informative(Rows(data.X[:, ~of_gaps], Y, data.weights), data.X[:, of_gaps])
         return self._with_features(kept)
 
     def without_indicators(self) -> "FitRows":

@@ -91,7 +91,7 @@ class Blocks(Protocol):
         """Return the number of rows."""
         ...
 
-    def survey(self) -> "Survey":
+    def survey(self) -> "RowSurvey":
         """Return the survey of all rows."""
         ...
 
@@ -122,7 +122,7 @@ def _split(rows: Rows, block_rows: int) -> Iterator[Rows]:
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class RowSurvey:
     """Summary of all rows, from one pass.
 
     Attributes
@@ -152,12 +152,12 @@ class Surveyed:
     # The rows are used directly.
     width = 1
 
-    def of(self, rows: Rows) -> Survey:
+    def of(self, rows: Rows) -> RowSurvey:
         """Survey some rows."""
         X, n = rows.X, len(rows)
         weights = np.ones(n) if rows.weights is None else rows.weights
         sums = [_over_rows(np.add, _bits(part)) for part in (X, rows.Y, weights[:, None])]
-        return Survey(
+        return RowSurvey(
             n,
             _range(X),
             _range(rows.Y[weights > 0]),
@@ -165,11 +165,11 @@ class Surveyed:
             np.concatenate(sums),
         )
 
-    def join(self, one: Survey, other: Survey) -> Survey:
+    def join(self, one: RowSurvey, other: RowSurvey) -> RowSurvey:
         """Combine two surveys."""
         n_rows = one.n_rows + other.n_rows
         share = other.n_rows / max(1, n_rows)
-        return Survey(
+        return RowSurvey(
             n_rows,
             _joined_range(one.input_range, other.input_range),
             _joined_range(one.output_range, other.output_range),
@@ -241,7 +241,7 @@ class MemoryBlocks:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def survey(self) -> Survey:
+    def survey(self) -> RowSurvey:
         """Return the survey of all rows."""
         return self.total(Surveyed())
 
@@ -308,12 +308,12 @@ class ChangedBlocks:
     def __len__(self) -> int:
         return len(self.blocks)
 
-    def survey(self) -> Survey:
+    def survey(self) -> RowSurvey:
         """Return the survey of all changed rows."""
         return self._survey
 
     @cached_property
-    def _survey(self) -> Survey:
+    def _survey(self) -> RowSurvey:
         return self.total(Surveyed())
 
     def take(self, positions: NDArray[np.intp]) -> Rows:

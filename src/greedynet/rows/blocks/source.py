@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _get_feature_names
 
-from greedynet.rows.blocks.base import DEFAULT_SIZES, BlockSizes, Survey, Surveyed, Work, summed
+from greedynet.rows.blocks.base import DEFAULT_SIZES, BlockSizes, RowSurvey, Surveyed, Work, summed
 from greedynet.rows.blocks.prepare import Labels, Preparation, Raw, as_arrays, as_inputs
 from greedynet.rows.rows import Rows, rounded
 from greedynet.support.threads import Pool
@@ -119,13 +119,13 @@ class SourceBlocks:
     source : Source
     preparation : Preparation
         The conversion of raw blocks to rows.
-    known : Survey
+    known : RowSurvey
         The survey of the first pass.
     """
 
     source: Source
     preparation: Preparation
-    known: Survey
+    known: RowSurvey
 
     @staticmethod
     def of(source: Source, preparation: Preparation) -> "SourceBlocks":
@@ -147,7 +147,7 @@ class SourceBlocks:
     def __len__(self) -> int:
         return self.known.n_rows
 
-    def survey(self) -> Survey:
+    def survey(self) -> RowSurvey:
         """Return the survey of all rows."""
         return self.known
 
