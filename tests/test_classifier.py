@@ -1,6 +1,5 @@
 """GreedyNetClassifier: scikit-learn's contract, what must not change the result, and numbers."""
 
-import pickle
 from functools import partial
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import (
@@ -24,9 +22,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from greedynet import FewerNodesWarning, GreedyNetClassifier, StopReason, load
+from greedynet import FewerNodesWarning, GreedyNetClassifier, StopReason
 from greedynet.activations import ACTIVATIONS
 from greedynet.search import Dictionary
+from refusals import Refusals, spoiled
 from watching import StopAfter, fail_while_growing
 
 SETTINGS = [
@@ -147,6 +146,7 @@ def test_the_network_that_was_kept_in_numbers(n_classes):
         (np.array([10, 200, 255], dtype=np.uint8), 2),
         (np.array(["x", "yy", "zzz"], dtype=object), 2),
         ([2**40, 2**50, 2**60], 3),
+        ([False, True], 2),
     ],
 )
 def test_names_of_classes_change_nothing_but_the_names(names, n_classes):
@@ -157,15 +157,8 @@ def test_names_of_classes_change_nothing_but_the_names(names, n_classes):
     assert model.classes_.dtype == names.dtype
     assert_same(model, wanted, X)
     np.testing.assert_array_equal(model.predict(X), names[wanted.predict(X)])
+    assert model.predict(X).dtype == names.dtype
     assert model.score(X, names[y]) == wanted.score(X, y) > 0.85
-
-
-def test_classes_that_are_true_or_false():
-    X, y = xor()
-    model = quick().fit(X, y == 1)
-    np.testing.assert_array_equal(model.classes_, [False, True])
-    assert model.predict(X).dtype == bool
-    assert_same(model, quick().fit(X, y), X)
 
 
 @pytest.mark.parametrize("form", [list, pd.Series, lambda y: pd.Series(y).astype("category")])
@@ -230,26 +223,6 @@ def test_predictions_agree_with_each_other(data, parameters):
         np.testing.assert_allclose(p, E / E.sum(axis=1, keepdims=True), rtol=1e-12)
 
 
-def test_no_prediction_before_the_fit():
-    for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
-        with pytest.raises(NotFittedError, match="not fitted yet"):
-            getattr(small(), method)([[0.0, 0.0]])
-
-
-@pytest.mark.parametrize(
-    ("inputs", "error", "message"),
-    [
-        (np.zeros((4, 1)), ValueError, "X has 1 features, .* expecting 2"),
-        (np.full((4, 2), np.nan), ValueError, "X contains NaN"),
-    ],
-)
-def test_predictions_of_bad_inputs(inputs, error, message):
-    model = small(correct=False).fit(*xor(60))
-    for method in (model.predict, model.predict_proba, model.decision_function):
-        with pytest.raises(error, match=message):
-            method(inputs)
-
-
 # What must not change the result
 
 
@@ -290,12 +263,6 @@ def test_same_fit_same_bits(data, parameters):
     first = small(**parameters).fit(X, y)
     assert_same(small(n_jobs=1, **parameters).fit(X, y), first, X)
     assert_same(small(n_jobs=2, **parameters).fit(X, y), first, X)
-
-
-def test_threads_change_no_bit_of_many_rows():
-    X, y = rings(2500)
-    first, second = (quick(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
-    assert_same(first, second, X)
 
 
 @pytest.mark.parametrize("n", [1_400, 6_000])
@@ -501,19 +468,6 @@ def test_ridge_shrinks(data, n_nodes, correct):
     assert sizes[0] > sizes[1] > sizes[2]
 
 
-def test_the_log_loss_along_the_path_falls(data):
-    X, y = data
-    path = GreedyNetClassifier(20, correct=False).fit(X, y).path_
-    # Each width is refitted by a few steps only.
-    assert (np.diff(path.training_errors) < 1e-4).all()
-    assert path.training_errors[-1] < 0.5 * path.training_errors[0]
-    for n_nodes, error in zip(path.n_nodes, path.training_errors, strict=True):
-        logits = path.network.truncate(int(n_nodes)).predict(X).reshape(len(X), -1)
-        logits = np.c_[0 * logits, logits] if logits.shape[1] == 1 else logits
-        p = np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
-        assert log_loss(y, p) == pytest.approx(error, rel=1e-8)
-
-
 # What can be learned
 
 
@@ -687,19 +641,6 @@ def test_one_row_of_a_class_does_no_harm_to_the_others():
 # Tools around it
 
 
-def test_clone_pickle_and_file(data, tmp_path):
-    X, y = data
-    names = np.array(["one", "two", "three"])[y]
-    model = quick(class_weight={"one": 2.0, "two": 1.0, "three": 1.0}).fit(X, names)
-    assert not hasattr(clone(model), "network_")
-    assert clone(model).get_params() == model.get_params()
-    model.save(tmp_path / "model.safetensors")
-    for other in (pickle.loads(pickle.dumps(model)), load(tmp_path / "model.safetensors")):
-        assert_same(other, model, X)
-        np.testing.assert_array_equal(other.predict(X), model.predict(X))
-        np.testing.assert_array_equal(other.classes_, model.classes_)
-
-
 def test_grid_and_pipeline(data):
     X, y = data
     model = make_pipeline(StandardScaler(), small(correct=False))
@@ -766,7 +707,6 @@ def test_callbacks_can_stop(data):
 
 X, y = xor(40)
 NAMES = np.array(["no", "yes"])[y]
-VALIDATION = {"X_val": X, "y_val": NAMES}
 FRAME = pd.DataFrame(X, columns=["a", "b"])
 
 
@@ -776,98 +716,60 @@ def fitted():
     return small().fit(FRAME, NAMES)
 
 
-def refuse(fitted, error, message, data=None, **parameters):
-    """Demand the error of a new estimator, which stays new, and of a fitted one, which stays so."""
-    data = {"X": X, "y": NAMES} | (data or {})
-    new = small(**parameters)
-    with pytest.raises(error, match=message):
-        new.fit(**data)
-    assert [name for name in vars(new) if name.endswith("_")] == []
-    before, wanted = dict(vars(fitted)), fitted.predict_proba(FRAME)
-    try:
-        with pytest.raises(error, match=message):
-            fitted.set_params(**parameters).fit(**data)
-        for name in (name for name in vars(fitted) if name.endswith("_")):
-            assert vars(fitted)[name] is before[name]
-        np.testing.assert_array_equal(fitted.predict_proba(FRAME), wanted)
-    finally:
-        vars(fitted).clear()
-        vars(fitted).update(before)
+refuse = Refusals(FRAME, X=X, y=NAMES)
 
 
-def spoiled(array, value):
-    copy = np.array(array, dtype=float)
-    copy.flat[3] = value
-    return copy
-
-
-@pytest.mark.parametrize(
-    ("data", "error", "message"),
-    [
-        (
-            {"y": np.full(40, "a")},
-            ValueError,
-            r"`y` must have.*two classes.*got one class, \['a'\]",
-        ),
-        (
-            {"sample_weight": (NAMES == "yes").astype(float)},
-            ValueError,
-            r"`y` must have at least two classes among the rows of positive weight.*\['yes'\]",
-        ),
-        (
-            {"y": X[:, 0]},
-            ValueError,
-            r"`y`: Unknown label type: continuous.*use GreedyNetRegressor",
-        ),
-        ({"y": spoiled(y, np.nan)}, ValueError, r"\by contains NaN"),
-        ({"y": np.c_[NAMES, NAMES]}, ValueError, r"\by should be a 1d array.*\(40, 2\)"),
-        ({"y": None}, ValueError, "requires y to be passed, but the target y is None"),
-        (
-            {"y": NAMES[1:]},
-            ValueError,
-            "`X` and `y` must have the same number of rows, got 40 and 39",
-        ),
-        ({"X": spoiled(X, np.nan)}, ValueError, r"\bX contains NaN"),
-        ({"X": spoiled(X, np.inf)}, ValueError, r"\bX contains infinity"),
-        ({"X": X[:, 0]}, ValueError, r"(?s)Expected 2D array, got 1D.*reshape\(-1, 1\)"),
-        (
-            {"sample_weight": np.r_[-1.0, np.ones(39)]},
-            ValueError,
-            "`sample_weight` must be non-negative.*got negative values: use 0 for rows to ignore",
-        ),
-        (
-            {"sample_weight": np.zeros(40)},
-            ValueError,
-            "`sample_weight` must be.*got zeros only: use 0 for rows to ignore, None",
-        ),
-        ({"sample_weight": spoiled(y, np.nan)}, ValueError, "sample_weight contains NaN"),
-        ({"sample_weight": np.ones(39)}, ValueError, r"`sample_weight` must have one.*\(39,\)"),
-    ],
-)
-def test_wrong_data(fitted, data, error, message):
-    refuse(fitted, error, message, data)
+WRONG_DATA = {
+    r"`y` must have.*two classes.*got one class, \['a'\]": {"y": np.full(40, "a")},
+    r"`y` must have at least two classes among the rows of positive weight.*\['yes'\]": {
+        "sample_weight": (NAMES == "yes").astype(float)
+    },
+    "`y`: Unknown label type: continuous.*use GreedyNetRegressor": {"y": X[:, 0]},
+    r"\by contains NaN": {"y": spoiled(y, np.nan)},
+    r"\by should be a 1d array.*\(40, 2\)": {"y": np.c_[NAMES, NAMES]},
+    "requires y to be passed, but the target y is None": {"y": None},
+    "`X` and `y` must have the same number of rows, got 40 and 39": {"y": NAMES[1:]},
+    r"\bX contains NaN": {"X": spoiled(X, np.nan)},
+    r"\bX contains infinity": {"X": spoiled(X, np.inf)},
+    r"(?s)Expected 2D array, got 1D.*reshape\(-1, 1\)": {"X": X[:, 0]},
+    "`sample_weight` must be non-negative.*got negative values: use 0 for rows to ignore": {
+        "sample_weight": np.r_[-1.0, np.ones(39)]
+    },
+    "`sample_weight` must be.*got zeros only: use 0 for rows to ignore, None": {
+        "sample_weight": np.zeros(40)
+    },
+    "sample_weight contains NaN": {"sample_weight": spoiled(y, np.nan)},
+    r"`sample_weight` must have one.*\(39,\)": {"sample_weight": np.ones(39)},
+}
+VALIDATION = {"X_val": X, "y_val": NAMES}
+WRONG_VALIDATION = {
+    r"`y_val` must have only classes of `y`, \['no', 'yes'\], got also \['maybe'\]: remove": {
+        "y_val": np.where(y == 1, "maybe", "no")
+    },
+    r"`y_val` must have only classes of `y`.*got also \[0, 1\]": {"y_val": y},
+    "`X_val` and `y_val` must be passed together: `y_val` is missing": {"y_val": None},
+    "`X_val` and `y_val` must be passed together: `X_val` is missing": {"X_val": None},
+    "`X_val` must have as many columns as the training data, 2, got 1": {"X_val": X[:, :1]},
+    "`X_val` and `y_val` must have the same number of rows, got 5 and 40": {"X_val": X[:5]},
+    "X_val contains NaN": {"X_val": spoiled(X, np.nan)},
+    "`sample_weight_val` must be non-negative": {"sample_weight_val": -np.ones(40)},
+    "`sample_weight_val`.*zeros only": {"sample_weight_val": np.zeros(40)},
+    r"`X_val`.*write X_val\[X.columns\]": {"X": FRAME, "X_val": FRAME[["b", "a"]]},
+}
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (
-            {"y_val": np.where(y == 1, "maybe", "no")},
-            r"`y_val` must have only classes of `y`, \['no', 'yes'\], got also \['maybe'\]: remove",
-        ),
-        ({"y_val": y}, r"`y_val` must have only classes of `y`.*got also \[0, 1\]"),
-        ({"y_val": None}, "`X_val` and `y_val` must be passed together: `y_val` is missing"),
-        ({"X_val": None}, "`X_val` and `y_val` must be passed together: `X_val` is missing"),
-        ({"X_val": X[:, :1]}, "`X_val` must have as many columns as the training data, 2, got 1"),
-        ({"X_val": X[:5]}, "`X_val` and `y_val` must have the same number of rows, got 5 and 40"),
-        ({"X_val": spoiled(X, np.nan)}, "X_val contains NaN"),
-        ({"sample_weight_val": -np.ones(40)}, "`sample_weight_val` must be non-negative"),
-        ({"sample_weight_val": np.zeros(40)}, "`sample_weight_val`.*zeros only"),
-        ({"X": FRAME, "X_val": FRAME[["b", "a"]]}, r"`X_val`.*write X_val\[X.columns\]"),
-    ],
+    ("message", "data"),
+    [*WRONG_DATA.items(), *((said, VALIDATION | data) for said, data in WRONG_VALIDATION.items())],
 )
-def test_wrong_validation_data(fitted, data, message):
-    refuse(fitted, ValueError, message, VALIDATION | data)
+def test_wrong_data(fitted, message, data):
+    refuse(fitted, ValueError, message, data)
+
+
+def test_probabilities_of_what_is_not_finite(fitted):
+    for method in (fitted.predict_proba, fitted.decision_function):
+        with pytest.raises(ValueError, match="X contains NaN"):
+            method(FRAME.replace(X[3, 0], np.nan))
 
 
 class WithoutSlope:
@@ -877,39 +779,33 @@ class WithoutSlope:
     value = staticmethod(np.tanh)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "error", "message"),
-    [
-        ({"alpha": -1}, ValueError, r"'alpha' parameter.*\[0.0, inf\) or a str among {'auto'}.*-1"),
-        ({"class_weight": "even"}, ValueError, "'class_weight' parameter.*'balanced'.*'even'"),
-        ({"class_weight": {"yes": 1, "maybe": 2}}, ValueError, "`class_weight` must name.*'maybe'"),
-        (
-            {"class_weight": {"yes": -1, "no": 1}},
-            ValueError,
-            "`class_weight` must be non-negative.*got negative values",
-        ),
-        ({"class_weight": {"yes": 0, "no": 1}}, ValueError, r"`y`.*two classes.*\['no'\]"),
-        (
-            {"search": Dictionary(np.ones((4, 2)))},
-            ValueError,
-            "`points` must have 3 columns.*got 2",
-        ),
-        ({"activation": "than"}, ValueError, r"`activation` must be one of \['abs'.*got 'than'"),
-        (
-            {"activation": WithoutSlope()},
-            TypeError,
-            r"`activation` must be.*got WithoutSlope without `slope`: add `def slope\(",
-        ),
-        ({"max_nodes": 1}, ValueError, "`max_nodes` must be at least 2, the nodes of the"),
-        ({"max_nodes": 8, "n_nodes": 9}, ValueError, "`n_nodes` must be at most `max_nodes`"),
-        ({"n_jobs": 0}, ValueError, "`n_jobs` must not be 0; use 1"),
-        ({"select": "2se"}, ValueError, r"'select' parameter.*'1se'.*'2se'"),
-        ({"select": "last", "n_nodes": 5}, ValueError, "`select` chooses the number of nodes"),
-        ({"correct": "yes"}, ValueError, "'correct' parameter.*an instance of 'bool'.*'yes'"),
-    ],
-)
-def test_wrong_parameters(fitted, parameters, error, message):
-    refuse(fitted, error, message, **parameters)
+WRONG_PARAMETERS = {
+    r"'alpha' parameter.*\[0.0, inf\) or a str among {'auto'}.*-1": {"alpha": -1},
+    "'class_weight' parameter.*'balanced'.*'even'": {"class_weight": "even"},
+    "`class_weight` must name.*'maybe'": {"class_weight": {"yes": 1, "maybe": 2}},
+    "`class_weight` must be non-negative.*got negative values": {
+        "class_weight": {"yes": -1, "no": 1}
+    },
+    r"`y`.*two classes.*\['no'\]": {"class_weight": {"yes": 0, "no": 1}},
+    "`points` must have 3 columns.*got 2": {"search": Dictionary(np.ones((4, 2)))},
+    r"`activation` must be one of \['abs'.*got 'than'": {"activation": "than"},
+    "`max_nodes` must be at least 2, the nodes of the": {"max_nodes": 1},
+    "`n_nodes` must be at most `max_nodes`": {"max_nodes": 8, "n_nodes": 9},
+    "`n_jobs` must not be 0; use 1": {"n_jobs": 0},
+    "'select' parameter.*'1se'.*'2se'": {"select": "2se"},
+    "`select` chooses the number of nodes": {"max_nodes": None, "select": "last", "n_nodes": 5},
+    "'correct' parameter.*an instance of 'bool'.*'yes'": {"correct": "yes"},
+}
+
+
+@pytest.mark.parametrize(("message", "parameters"), WRONG_PARAMETERS.items())
+def test_wrong_parameters(fitted, message, parameters):
+    refuse(fitted, ValueError, message, **parameters)
+
+
+def test_half_an_activation(fitted):
+    message = r"`activation` must be.*got WithoutSlope without `slope`: add `def slope\("
+    refuse(fitted, TypeError, message, activation=WithoutSlope())
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
