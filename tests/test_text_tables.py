@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from greedynet import TableWarning, fit_table
+from greedynet import TableWarning, fit_table, load
 from greedynet.tables.readers import TableError, open_table
 from greedynet.tables.scores import evaluate
 
@@ -191,3 +191,63 @@ def test_texts_for_empty_cells(tmp_path):
         )
     np.testing.assert_array_equal(again.inputs(path), found)
     np.testing.assert_array_equal(again.predict(path), model.predict(path))
+
+
+def towns(n=2_000, n_levels=250):
+    rng = np.random.default_rng(0)
+    effects, at, x = rng.normal(size=n_levels), rng.integers(0, n_levels, n), rng.normal(size=n)
+    town = np.array([f"town {i}" for i in at], dtype=object)
+    return {"town": town, "x": x, "y": 3 * effects[at] + x + 0.3 * rng.normal(size=n)}
+
+
+def test_categories_of_many_levels(tmp_path):
+    table = towns()
+    with pytest.warns(TableWarning, match="'town': 250 distinct values are one input each of"):
+        model = fit_table(table, "y", max_nodes=6, hold_out=0.25)
+    assert model.columns.features == ("town: mean", "town: rows", "x")
+    # The noise is 0.3, and a level has eight rows; without the towns, the error is 3.
+    assert model.about["held_out"]["rmse"] < 0.7
+    assert model.expectation.on_new < 0.8
+    model.save(tmp_path / "m.safetensors")
+    loaded = load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
+    new = {"town": ["elsewhere", "town 1"], "x": [0.0, 0.0]}
+    assert np.isfinite(loaded.predict(new)).all()
+    assert loaded.outside(new).rows.tolist() == [True, False]
+    # On disk, the codes are the same.
+    with pytest.warns(TableWarning, match="250 distinct"):
+        again = fit_table(table, "y", max_nodes=6, hold_out=0.25, memory_limit=0)
+    np.testing.assert_array_equal(
+        again.columns.inputs[0].kind.values, model.columns.inputs[0].kind.values
+    )
+
+
+def test_means_of_training_rows_are_those_of_other_rows():
+    # A level of pure noise says nothing, though its own rows would.
+    table = towns() | {"y": np.random.default_rng(1).normal(size=2_000)}
+    with pytest.warns(TableWarning, match="250 distinct"):
+        model = fit_table(table, "y", max_nodes=6)
+    assert model.expectation.on_new > 0.97
+    assert np.std(model.predict(table)) < 0.3
+
+
+def test_texts_that_come_once_are_no_categories():
+    table = towns() | {"town": np.array([f"{i}" * 3 + "a" for i in range(2_000)], dtype=object)}
+    with pytest.raises(TableError, match=r"most of them once, which is no category: drop it"):
+        fit_table(table, "y")
+
+
+def test_all_problems_are_said_at_once():
+    n = 20
+    table = {
+        "a": ["1,144", "2,350"] * 10,
+        "b": ["$5", "€7"] * 10,
+        "when": ["01/02/2024", "03/04/2024"] * 10,
+        "y": np.arange(n),
+    }
+    with pytest.raises(TableError) as caught:
+        fit_table(table, "y")
+    lines = str(caught.value).splitlines()
+    for name, line in zip(("a", "b", "when"), lines, strict=True):
+        assert f"column {name!r}" in line
+        assert "write" in line or "convert" in line

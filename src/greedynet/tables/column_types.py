@@ -11,10 +11,12 @@ from greedynet.rows.rows import most_levels
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, Missing, target_input
 from greedynet.tables.findings import check_present, empty_cells, split_names
-from greedynet.tables.kinds import Categories, Dates, Durations, Kind, Numbers, Truths
+from greedynet.tables.kinds import Categories, Coded, Dates, Durations, Kind, Numbers, Truths
 from greedynet.tables.kinds.categories import are_truths
 from greedynet.tables.kinds.date_texts import DAY_FIRST
 from greedynet.tables.readers import Marks, Table, TableError, is_text
+from greedynet.tables.readers.base import as_text
+from greedynet.tables.readers.store import as_block_column
 from greedynet.tables.roles import Roles
 from greedynet.tables.survey import Survey, decide, wording_of_input, wording_of_target
 from greedynet.tables.useless import reasons_in_words, useless_columns
@@ -25,6 +27,8 @@ _NUMBERS = Numbers()
 OTHER = "(other)"
 # A level with fewer rows than both, this number and this share of all rows, is pooled with others.
 RARE_ROWS, RARE_SHARE = 3, 0.01
+# Share of rows whose level comes more than once, below which a column holds no categories.
+_REPEATED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,26 @@ class ColumnTypes:
     def names(self) -> tuple[str, ...]:
         """Names of all columns, the target last."""
         return (*self.inputs.names, self.target)
+
+    def with_codes(self, X: Float64, y: NDArray[Any], seed: int) -> "ColumnTypes":
+        """Learn the codes of categories with many levels, and put them into `X`."""
+        inputs, start = [], 0
+        for column in self.inputs.inputs:
+            part = X[:, start : start + column.n_features]
+            kind, start = column.kind, start + column.n_features
+            if isinstance(kind, Coded):
+                is_of_classes = self.classes is not None
+                kind = kind.learned(part, y, classes=is_of_classes, seed=seed)
+            inputs.append(replace(column, kind=kind))
+        return replace(self, inputs=Columns(tuple(inputs)))
+
+    def recode(self, X: Float64) -> None:
+        """Put learned codes into rows that were read before they were learned."""
+        start = 0
+        for column in self.inputs.inputs:
+            if isinstance(column.kind, Coded):
+                column.kind.recode(X[:, start : start + column.n_features])
+            start += column.n_features
 
     def learned(self, X: Float64, y: NDArray[Any]) -> "ColumnTypes":
         """Return the types with the means and the classes of the training rows."""
@@ -112,6 +136,13 @@ def column_types(
     if missing is None:
         _refuse_empty(table, {n: s for n, s in surveys.items() if n not in left_out})
     taken = [column.name for column in inputs]
+    if labels is not None and len(labels) > 2:
+        inputs = [
+            replace(one, kind=replace(one.kind, n_means=len(labels)))
+            if isinstance(one.kind, Coded)
+            else one
+            for one in inputs
+        ]
     inputs += [
         replace(Input.indicator(column.name, taken), na=column.na)
         for column in inputs
@@ -221,13 +252,32 @@ def _input(
             return kind, said
     levels = _few(found)
     if levels is None:
+        kind = _coded(table, name, found)
+        if kind is not None:
+            said = (
+                f"{_many(found)} distinct values are one input each of their mean and their number "
+                "of rows"
+            )
+            return kind, said
         example = "" if found.text is None else f" such as {found.text[0]!r}"
         raise TableError(
             f"{table.label}: column {name!r} is text with {_many(found)} distinct values{example} "
-            f"in {found.rows:,} rows, too many for categories: drop it with `ignore={name!r}`, or "
-            "convert it to numbers (with decimal points)."
+            f"in {found.rows:,} rows, most of them once, which is no category: drop it with "
+            f"`ignore={name!r}`, or convert it to numbers."
         )
     return _pooled(levels, found), ""
+
+
+def _coded(table: Table, name: str, found: Survey) -> Coded | None:
+    """Return the levels of a column that come more than once, None if few rows have such a one."""
+    cell = table.store().cell(name)
+    groups = table.store().query(
+        f"select {cell} as v, count(*) as n from {{t}} where {cell} is not null group by 1 "
+        "having count(*) > 1 order by 1"
+    )
+    if groups["n"].sum() < _REPEATED * found.full:
+        return None
+    return Coded(tuple(as_text(as_block_column(groups["v"])).tolist()))
 
 
 def _pooled(levels: tuple[str, ...], found: Survey) -> Categories:

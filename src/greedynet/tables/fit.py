@@ -213,6 +213,9 @@ def fit_table(
     _check_enough(table, data)
 
     data, aside = _set_aside(data, hold, _seed(parameters), classes=types.classes is not None)
+    types = types.with_codes(data.X, data.y, _seed(parameters))
+    if aside is not None:
+        types.recode(aside.rows.X)
     types = types.learned(data.X, data.y)
     means = types.inputs.means
     aside = None if aside is None else replace(aside, rows=aside.rows.filled(means))

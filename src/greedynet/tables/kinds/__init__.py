@@ -1,9 +1,9 @@
 """Kinds of columns: what a column holds, and the features that it becomes.
 
 One object per kind, all with the interface of `base.Kind`: `Numbers`, `Truths`, `Categories`,
-`Dates` and `Durations`. It is decided once, in training, from a tally of all cells (`Kind` objects
-are made by `decide`), stored in the model file by `state`, and then encodes the cells of every
-table, whatever file or frame they come from. A new kind is a module here, and a line in `KINDS`.
+`Coded`, `Dates` and `Durations`. It is decided once, in training, from all cells, stored in the
+model file by `state`, and then encodes the cells of every table, whatever file or frame they come
+from. A new kind is a module here, and a line in `KINDS`.
 
 May import `support`, and of `tables` only `readers`.
 """
@@ -13,6 +13,7 @@ from typing import Any
 
 from greedynet.tables.kinds.base import Kind, Part
 from greedynet.tables.kinds.categories import Categories, Truths
+from greedynet.tables.kinds.coded import Coded
 from greedynet.tables.kinds.dates import Dates
 from greedynet.tables.kinds.durations import Durations
 from greedynet.tables.kinds.numbers import Numbers
@@ -20,6 +21,7 @@ from greedynet.tables.kinds.numbers import Numbers
 __all__ = [
     "KINDS",
     "Categories",
+    "Coded",
     "Dates",
     "Durations",
     "Kind",
@@ -33,6 +35,7 @@ KINDS: dict[str, Any] = {
     "number": Numbers,
     "truth": Truths,
     "category": Categories,
+    "coded": Coded,
     "date": Dates,
     "duration": Durations,
 }
