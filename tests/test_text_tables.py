@@ -245,7 +245,7 @@ def test_all_problems_are_said_at_once():
         "when": ["01/02/2024", "03/04/2024"] * 10,
         "y": np.arange(n),
     }
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(TableError, match="column 'a'") as caught:
         fit_table(table, "y")
     lines = str(caught.value).splitlines()
     for name, line in zip(("a", "b", "when"), lines, strict=True):
