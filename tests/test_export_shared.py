@@ -6,8 +6,10 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -56,7 +58,7 @@ from networks import (
     steep,
 )
 from pages import ROOT
-from problems import SEARCHES, with_gaps
+from problems import with_gaps
 
 # They take long, and vary what other tests check once.
 pytestmark = pytest.mark.slow
@@ -76,7 +78,9 @@ def export_of(exporter: Exporter) -> Export:
         need_libraries(exporter)
         function = getattr(greedynet.export, exporter.function)
         path = (folder / f"model{exporter.suffix}",) if "path" in parameters(function) else ()
-        function(model, *path, **options)
+        double = options.get("dtype") == "float64"
+        with need("jax").enable_x64(True) if double else nullcontext():
+            function(model, *path, **options)
 
     return export
 
@@ -143,10 +147,21 @@ def test_names_that_are_not_there_are_refused_with_those_that_are():
 # What they take
 
 
+MODELS = {
+    "continuous": fitted,
+    "dictionary": partial(fitted, "dictionary"),
+    "two layers": fitted_deep,
+    "two classes": classifier,
+    "five classes": partial(classifier, 5),
+}
+
+
 @every_export
-@pytest.mark.parametrize("search", SEARCHES)
-def test_network_estimator_and_file_are_taken(tmp_path: Path, export: Export, search: str):
-    model = fitted(search)
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_estimator_network_and_file_are_taken(
+    tmp_path: Path, export: Export, make: Callable[[], Any]
+):
+    model = make()
     model.save(tmp_path / "estimator.safetensors")
     model.network_.save(tmp_path / "network.safetensors")
     for given in (
@@ -156,26 +171,6 @@ def test_network_estimator_and_file_are_taken(tmp_path: Path, export: Export, se
         str(tmp_path / "network.safetensors"),
     ):
         export(given, tmp_path)
-
-
-@every_export
-def test_two_layers_and_their_file_are_taken(tmp_path: Path, export: Export):
-    model = fitted_deep()
-    model.save(tmp_path / "estimator.safetensors")
-    model.network_.save(tmp_path / "network.safetensors")
-    for given in (model, model.network_, *tmp_path.glob("*.safetensors")):
-        export(given, tmp_path)
-
-
-@every_export
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_classifier_and_its_file_are_taken(tmp_path: Path, export: Export, n_classes: int):
-    model = classifier(n_classes)
-    model.save(tmp_path / "classifier.safetensors")
-    for given in (model, tmp_path / "classifier.safetensors"):
-        export(given, tmp_path)
-    with pytest.raises(NotFittedError, match="not fitted yet"):
-        export(GreedyNetClassifier(), tmp_path)
 
 
 # Other languages have text and whole numbers.
@@ -209,6 +204,7 @@ def test_other_things_are_refused(tmp_path: Path, export: Export):
     pipeline = make_pipeline(StandardScaler(), fitted())
     for given, error, message in (
         (GreedyNetRegressor(), NotFittedError, "not fitted yet"),
+        (GreedyNetClassifier(), NotFittedError, "not fitted yet"),
         (pipeline, TypeError, r"`model` of `to_\w+` must be .* got Pipeline.*`pipeline\[-1\]`"),
         (np.ones(3), TypeError, r"`model` of `to_\w+` must be a Network.* got ndarray"),
         (tmp_path / "foreign", ModelFileError, "not a model file"),
@@ -295,9 +291,7 @@ def test_network_without_neurons_is_exported(tmp_path: Path, export: Export, aff
 def test_two_layers_in_units_far_from_one(
     tmp_path: Path, export: Export, n_outputs: int, dtype: str
 ):
-    jax = need("jax")
-    with jax.enable_x64(dtype == "float64"):
-        export(fitted_deep(n_outputs), tmp_path, dtype=dtype)
+    export(fitted_deep(n_outputs), tmp_path, dtype=dtype)
 
 
 # Why exports consist of ramps: large weights of hinges cancel where knots are close.
@@ -444,24 +438,20 @@ def test_lost_digits_are_refused_in_float32(tmp_path: Path, export: Export):
 
 @every_export
 def test_float64_is_not_blamed_for_cancelling_terms(tmp_path: Path, export: Export):
-    jax = need("jax")
     network = Network(
         np.array([[1.0], [1.0]]), np.array([1.0, 1.0 + 1e-9]), np.array([[-1e9], [1e9]])
     )
-    with jax.enable_x64(True):
-        export(network, tmp_path, dtype="float64")
+    export(network, tmp_path, dtype="float64")
 
 
 # Small differences of numbers near 1, such as the 1 + erf of which torch makes GELU.
 @every_export
 @pytest.mark.parametrize("name", ["sigmoid", "gelu", "softplus"])
 def test_float64_is_not_blamed_for_tails(tmp_path: Path, export: Export, name: str):
-    jax = need("jax")
     network = Network(
         np.ones((1, 1)), np.array([-7.0]), np.ones((1, 1)), activation=ACTIVATIONS[name]
     )
-    with jax.enable_x64(True):
-        export(network, tmp_path, dtype="float64")
+    export(network, tmp_path, dtype="float64")
 
 
 @every_export
@@ -596,23 +586,23 @@ def test_wrong_logits_are_refused_where_no_probability_shows_it(
         export(model, tmp_path)
 
 
-def test_points_fill_the_training_range():
-    network = random_network()
-    X = sample_inputs(network, 1000)
-    low, high = network.input_range
+# Where the range is not known, from -1 to 1, and from the first knot to the last.
+@pytest.mark.parametrize(
+    ("network", "box"),
+    [
+        (random_network(), random_network().input_range),
+        (replace(random_network(), input_range=None), [[-1.0] * 3, [1.0] * 3]),
+        (
+            replace(random_deep_network(), input_range=None),
+            [[-1.0, -1.0, 5.0], [2.0, 1.0, 7.0]],
+        ),
+    ],
+    ids=["known", "unknown", "knots"],
+)
+def test_points_fill_the_training_range(network: Network, box: np.ndarray):
+    X, (low, high) = sample_inputs(network, 1000), np.array(box)
     assert ((low <= X) & (high >= X)).all()
     assert (np.ptp(X, axis=0) > 0.98 * (high - low)).all()
-    unknown = sample_inputs(replace(network, input_range=None), 1000)
-    assert (np.abs(unknown) <= 1).all()
-    assert (np.ptp(unknown, axis=0) > 1.96).all()
-
-
-def test_points_reach_from_the_first_knot_to_the_last():
-    network = random_deep_network()
-    X = sample_inputs(replace(network, input_range=None), 1000)
-    low, high = [-1.0, -1.0, 5.0], [2.0, 1.0, 7.0]
-    assert ((low <= X) & (high >= X)).all()
-    assert (np.ptp(X, axis=0) > 0.98 * np.subtract(high, low)).all()
 
 
 # The affine term as neurons
