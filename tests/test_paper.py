@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from extras import need
 from greedynet import GreedyNetRegressor
 from greedynet.paper import GreedyShallowNetwork, load_example
 from problems import relative_error
@@ -50,6 +53,42 @@ def test_oga_at_the_published_width(number):
     model = GreedyShallowNetwork(example.sphere, rule="oga", max_nodes=nodes)
     model.fit(example.X_train, example.y_train)
     assert error_of(example, model) == pytest.approx(error, rel=0.005)
+
+
+@parametrize_with_checks([GreedyShallowNetwork(300, max_nodes=10)])
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_without_a_validation_set_all_nodes_are_kept_and_epochs_train_them():
+    need("jax")
+    example = load_example(1)
+    data = example.X_train, example.y_train
+    model = GreedyShallowNetwork(example.sphere, max_nodes=12).fit(*data)
+    assert model.n_nodes_ == len(model.network_.inner_weights) == 12
+    assert model.network_.linear_weights is None
+    assert model.training_ is None
+    trained = clone(model).set_params(epochs=30).fit(*data)
+    losses = trained.training_.loss_history
+    assert len(losses) == 31
+    assert losses[-1] < losses[0]
+    assert losses[-1] == pytest.approx(np.mean((trained.predict(data[0]) - data[1]) ** 2), rel=1e-6)
+    np.testing.assert_array_equal(trained.path_.kept.predict(data[0]), model.predict(data[0]))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"points": np.ones((3, 4))}, "`points` must have 2 columns.*got 4"),
+        ({"rule": "omp"}, "'rule' parameter of GreedyShallowNetwork must be a str among"),
+        ({"reduction": 1.0}, "'reduction' parameter of GreedyShallowNetwork"),
+        ({"max_nodes": 0}, "'max_nodes' parameter of GreedyShallowNetwork"),
+    ],
+)
+def test_wrong_parameters(parameters, message):
+    example = load_example(1)
+    with pytest.raises(ValueError, match=message):
+        GreedyShallowNetwork(**parameters).fit(example.X_train, example.y_train)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
