@@ -55,13 +55,7 @@ Files = Mapping[str, Path | str | None]
 
 
 def check_files(inputs: Files, outputs: Files) -> None:
-    """Raise an error unless every output can be written and differs from all other files.
-
-    Parameters
-    ----------
-    inputs, outputs : mapping from str to Path or None
-        Input and output files, by the names of the arguments.
-    """
+    """Raise an error unless every output can be written and differs from all other files."""
     from greedynet.support.files import check_target
 
     read = {name: path for name, path in inputs.items() if isinstance(path, Path)}

@@ -39,25 +39,11 @@ def _is_number(text: str) -> bool:
 
 
 class CellWriter:
-    """Writes rows of cells, and counts those that a spreadsheet would compute.
-
-    Parameters
-    ----------
-    file : text file
-    separator : str
-        Separator of the cells.
-    safe : bool
-        Whether to write an apostrophe before such cells, by which spreadsheets know text.
-
-    Attributes
-    ----------
-    n_formulas : int
-        Number of such cells so far.
-    """
+    """Writes rows of cells, and counts those that a spreadsheet would compute."""
 
     def __init__(self, file: IO[str], separator: str, *, safe: bool) -> None:
         self._writer = csv.writer(file, delimiter=separator, lineterminator="\n")
-        self._safe = safe
+        self._safe = safe  # an apostrophe in front tells spreadsheets that a cell is text
         self.n_formulas = 0
         self._first = ""
 
@@ -94,17 +80,6 @@ class KeptColumns:
 
     Cells of text files stay as they are; of other files, numbers are written in their usual
     notation, dates without a time if all of a column are midnights, and empty cells are left empty.
-
-    Parameters
-    ----------
-    table : Table
-    asked : sequence of str
-        Names, or several names between commas.
-
-    Attributes
-    ----------
-    names : list of str
-        The columns, in the order in which they were asked for.
     """
 
     def __init__(self, table: "Table", asked: Sequence[str]) -> None:
@@ -169,27 +144,13 @@ _BETWEEN = " | "
 
 
 class PredictionColumns:
-    """The columns of the output, block by block.
-
-    Parameters
-    ----------
-    model : TableModel
-    interval, sets : float or None
-        Coverage of intervals, or of sets of classes, if they are asked for.
-    outside : bool
-        Whether to say where rows are outside the training data.
-
-    Attributes
-    ----------
-    n_outside : int
-        Number of rows so far that are outside the training data.
-    """
+    """The columns of the output, block by block."""
 
     def __init__(
         self, model: "TableModel", interval: float | None, sets: float | None, outside: bool
     ) -> None:
         self._model, self._interval, self._sets, self._says = model, interval, sets, outside
-        self.n_outside = 0
+        self.n_outside = 0  # rows so far that are outside the training data
         self._beyond = dict.fromkeys(model.columns.labels, 0)
         self._check()
 

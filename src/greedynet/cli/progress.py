@@ -10,32 +10,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Pace:
-    """When lines are printed where there is no terminal.
+    """When lines are printed where there is no terminal."""
 
-    Attributes
-    ----------
-    first, next : float
-        Seconds to the first line, and from one to the next.
-    clock : callable
-        Returns the time in seconds.
-    """
-
-    first: float = 2.0
-    next: float = 5.0
+    first: float = 2.0  # seconds to the first line
+    next: float = 5.0  # from one to the next
     clock: Callable[[], float] = time.perf_counter
 
 
 @dataclass(frozen=True)
 class Report:
-    """Displays the progress of a fit.
+    """Displays the progress of a fit."""
 
-    Attributes
-    ----------
-    show : callable
-        Takes a description of the current stage, such as "pruning: 31 neurons".
-    """
-
-    show: Callable[[str], None]
+    show: Callable[[str], None]  # takes a stage, such as "pruning: 31 neurons"
 
     def __call__(self, n_nodes: int, error: float) -> None:
         """Show the number of nodes and the error."""
