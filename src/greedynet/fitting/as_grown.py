@@ -3,13 +3,13 @@
 A narrower network consists of the first neurons of a wider one, with outer weights of its own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.fitting.growth import Growth, Line, State
+from greedynet.fitting.growth import Growth, Line, Start, State
 from greedynet.fitting.log_loss import shares_weights
 from greedynet.fitting.make_search import SearchTask, dependent, make_search
 from greedynet.fitting.problem import Problem, grow
@@ -99,9 +99,7 @@ class PlainGrowth(Growth):
         """Ridge on the outer weights; a factor of another loss has its own."""
         return self.problem.plan.ridge if self._factor.follows_projection else 0.0
 
-    def ridge(
-        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
-    ) -> float | None:
+    def ridge(self, candidate: Candidate, states: Sequence[State], fold: Problem) -> float | None:
         """Return the ridge on the outer weights; None without neurons."""
         return self._alpha if candidate.width else None
 
@@ -202,9 +200,7 @@ class PlainGrowth(Growth):
     def _carried(self, state: Grown, inputs: InputScaling) -> Grown:
         return self.grown_to(state.n_neurons)
 
-    def refitted(
-        self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
-    ) -> State:
+    def refitted(self, candidate: Candidate, start: Start, fold: Problem) -> State:
         """Return the network of so many neurons, of which these rows may support more."""
         return self.fitted(candidate, {})
 
@@ -232,9 +228,7 @@ class PlainClassGrowth(PlainGrowth):
             return even
         return even._replace(intercept=shares_weights(rows).L[-1])
 
-    def ridge(
-        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
-    ) -> float | None:
+    def ridge(self, candidate: Candidate, states: Sequence[State], fold: Problem) -> float | None:
         """Return the ridge if one was given; by default, there is a tiny one on the logits."""
         return self.problem.plan.alpha if candidate.width else None
 

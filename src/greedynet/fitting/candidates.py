@@ -303,15 +303,14 @@ def lowest_between(found: Mapping[float, float]) -> float:
     The minimum of the parabola through the smallest loss and its neighbours, over the logarithm of
     the ridge; at either end, the ridge itself.
     """
-    ridges = np.array(sorted(found))
-    losses = np.array([found[ridge] for ridge in ridges.tolist()])
-    best = int(np.argmin(losses))
+    ridges = sorted(found)
+    best = min(range(len(ridges)), key=lambda i: found[ridges[i]])
     if not 0 < best < len(ridges) - 1:
-        return float(ridges[best])
-    before, at, after = losses[best - 1 : best + 2]
+        return ridges[best]
+    before, at, after = (found[ridge] for ridge in ridges[best - 1 : best + 2])
     bend = before - 2.0 * at + after
-    if not bend > 0:
-        return float(ridges[best])
-    shift = 0.5 * (before - after) / bend
+    shift = 0.5 * (before - after) / bend if bend > 0 else 0.0
+    if not shift:
+        return ridges[best]
     step = ridges[best + 1] / ridges[best] if shift > 0 else ridges[best] / ridges[best - 1]
-    return float(ridges[best] * step**shift) if shift else float(ridges[best])
+    return float(ridges[best] * step**shift)

@@ -29,6 +29,7 @@ from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import Split, counted
 from greedynet.support.context import FOR_CHOICE, FitContext
 from greedynet.support.phrases import plural
+from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 # (network so far, its training error, its number of nodes) -> whether to stop
@@ -39,14 +40,8 @@ OnStep = Callable[[Callable[[], Network], float, int], bool]
 class Climb:
     """All candidates of a fit, their networks on the folds, and their scores.
 
-    Attributes
-    ----------
-    plan : Plan
-        The plan by which they were fitted: after a second climb, one for rows that are not rounded.
-    seconds : list of float
-        Time from the start to the end of each candidate.
-    is_stopped : bool
-        Whether the user ended it.
+    The plan is that by which they were fitted: after a second climb, for rows that are not rounded.
+    Seconds are from the start to the end of each candidate.
     """
 
     plan: Plan
@@ -97,11 +92,11 @@ def _climb(
         context.check()
         if scores.candidates and context.clock.is_over(needed):
             break
-        _tell(candidate, len(fits), context)
+        what = f" of {plural(candidate.n_neurons, 'neuron')}" if candidate.n_neurons else ""
+        context.tell(f"{candidate}{what} on {counted(len(fits))}")
         before = time.monotonic()
         is_large = len(fits) > 1 and objective.is_large(candidate, train, plan)
-        pool = context.pool if is_large else alone.pool
-        _add(candidate, fits, scores, pool.map, context)
+        _add(candidate, fits, scores, (context if is_large else alone).pool, context)
         # A width takes longer than the last one, by about the square of the growth.
         needed = plan.settings.ladder.growth**2 * (time.monotonic() - before)
         seconds.append(time.monotonic() - start)
@@ -117,26 +112,19 @@ def _add(
     candidate: Candidate,
     fits: Sequence["FoldFit"],
     scores: CandidateScores,
-    over: Callable[..., list[Any]],
+    pool: Pool,
     context: FitContext,
 ) -> None:
     """Fit a candidate on all folds, or recall it from a checkpoint, and add its scores."""
     known = context.journal.known()
     if known is None:
-        known = over(lambda fit: fit.recorded(candidate), fits)
+        known = pool.map(lambda fit: fit.recorded(candidate), fits)
         context.journal.note(known)
     else:
         for fit, (_, _, states) in zip(fits, known, strict=True):
             fit.recall(candidate, states)
     by_box = [list(of_box) for of_box in zip(*(of_fold[0] for of_fold in known), strict=True)]
     scores.add(candidate, by_box, float(known[0][1]))
-
-
-def _tell(candidate: Candidate, n_folds: int, context: FitContext) -> None:
-    what = str(candidate)
-    if candidate.n_neurons:
-        what = f"{what} of {plural(candidate.n_neurons, 'neuron')}"
-    context.tell(f"{what} on {counted(n_folds)}")
 
 
 class FoldFit:

@@ -26,26 +26,11 @@ def construct(
     context: FitContext | None = None,
     on_step: OnStep | None = None,
 ) -> Fitted:
-    """Construct a network from rows.
+    """Return the network that was chosen, the path of its growth, and all candidates with errors.
 
-    Parameters
-    ----------
-    data : TrainingData
-        Training rows, and by which rows or folds the network is chosen.
-    plan : Plan
-        Parameters of the construction.
-    objective : Objective
-        What to minimise.
-    context : FitContext or None
-        Threads, checkpoint, progress, time.
-    on_step : callable or None
-        Called after each candidate with a function that returns the network so far, its training
-        error and its number of nodes; the growth ends if it returns True.
-
-    Returns
-    -------
-    fitted : Fitted
-        The network that was chosen, the path of its growth, and all candidates with their errors.
+    The context has threads, checkpoint, progress and time. After each candidate, `on_step` is
+    called with a function that returns the network so far, its training error and its number of
+    nodes; the climb ends if it returns True.
     """
     context = context or FitContext()
     folds = split(data, plan, context, classes=objective.classes)

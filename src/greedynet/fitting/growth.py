@@ -17,6 +17,8 @@ from greedynet.support.types import Float64
 
 # Arrays and numbers by which a growth knows a network again: a named tuple of each growth.
 State = Any
+# Returns a candidate of a fold, carried to other rows.
+Start = Callable[[Candidate], State]
 
 
 class Line(NamedTuple):
@@ -48,13 +50,8 @@ class Growth(ABC):
         rows = self.problem.rows
         return Line(np.zeros((rows.n_features, rows.n_outputs)), np.zeros(rows.n_outputs))
 
-    def refitted(
-        self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
-    ) -> State:
-        """Return a network of a fold, corrected on these rows.
-
-        `start` returns a candidate of the fold, carried to these rows.
-        """
+    def refitted(self, candidate: Candidate, start: Start, fold: Problem) -> State:
+        """Return a network of a fold, corrected on these rows."""
         return start(candidate)
 
     def outputs(self, state: State, X: NDArray[np.floating]) -> Float64:
@@ -68,7 +65,7 @@ class Growth(ABC):
 
     def predict(self, states: Sequence[State], rows: Rows) -> Float64:
         """Return the outputs of the mean of some networks for rows, all in original units."""
-        X = self.problem.inputs_of(rows)
+        X = self.problem.coordinates.apply(rows).X
         mean = np.mean([self.outputs(state, X) for state in states], axis=0)
         return self.problem.in_units(mean)
 
@@ -101,9 +98,7 @@ class Growth(ABC):
         mean = np.mean([self.outputs(state, rows.X) for state in states], axis=0)
         return safe_norm(rows.weighted(rows.Y - mean)) / (safe_norm(rows.weighted(rows.Y)) or 1.0)
 
-    def ridge(
-        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
-    ) -> float | None:
+    def ridge(self, candidate: Candidate, states: Sequence[State], fold: Problem) -> float | None:
         """Return the ridge of refitted networks, their mean; None without neurons."""
         if candidate.width == 0 or states[0].ridge is None:
             return None

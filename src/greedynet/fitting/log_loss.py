@@ -13,7 +13,7 @@ with the weights that are best on held-out rows: a blend is a network of the sam
 rows it is better than any of its parts.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import ceil
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from greedynet.correction.log_loss_descent import PreparedRows, Weights, descend
 from greedynet.correction.shaped_log_loss import descend_in_shape
 from greedynet.fitting.candidates import GROWN_WITH, Blend, ridges_for
-from greedynet.fitting.growth import Growth, State
+from greedynet.fitting.growth import Growth, Start, State
 from greedynet.fitting.make_search import least_active
 from greedynet.fitting.problem import Problem
 from greedynet.losses.logistic import log_loss, losses_and_residual
@@ -83,28 +83,11 @@ class ClassGrowth(Growth):
 
     def descend(self, start: Weights, ridge: float, n_steps: int, enough: float = 0.0) -> Weights:
         """Correct all weights jointly, in single precision."""
-        plan, context, shape = self.problem.plan, self.problem.context, self.problem.shape
-        if shape is not None:
-            return descend_in_shape(
-                self._prepared,
-                start,
-                ridge,
-                n_steps,
-                plan.activation,
-                shape,
-                enough=enough,
-                context=context,
-            )
-        return descend(
-            self._prepared,
-            start,
-            ridge,
-            n_steps,
-            plan.activation,
-            linear_term=plan.linear_term,
-            enough=enough,
-            context=context,
-        )
+        problem, plan = self.problem, self.problem.plan
+        what, how = (self._prepared, start, ridge, n_steps, plan.activation), problem.context
+        if problem.shape is not None:
+            return descend_in_shape(*what, problem.shape, enough=enough, context=how)
+        return descend(*what, linear_term=plan.linear_term, enough=enough, context=how)
 
     # Growing in stages
 
@@ -114,7 +97,9 @@ class ClassGrowth(Growth):
         ridge = problem.plan.alpha
         if ridge is None:
             ridge = float(ridges_for(problem.rows, settings.logistic)[GROWN_WITH])
-        network, n_before = self._affine(), -1
+        network, n_before = shares_weights(problem.rows), -1
+        if not problem.plan.linear_term:
+            network = replace(network, L=np.zeros_like(network.L))
         while n_before < network.n_neurons < n_neurons:
             problem.context.check()
             if network.n_neurons and problem.context.clock.is_over():
@@ -125,11 +110,6 @@ class ClassGrowth(Growth):
             network = self._wider(network, min(width, n_neurons))
         return network
 
-    def _affine(self) -> Weights:
-        """Return a network without neurons, of which the first correction makes a line."""
-        start = shares_weights(self.problem.rows)
-        return start if self.problem.plan.linear_term else replace(start, L=np.zeros_like(start.L))
-
     @cached_property
     def _search(self) -> BatchSearch:
         rows, plan = self.problem.rows, self.problem.plan
@@ -138,74 +118,61 @@ class ClassGrowth(Growth):
         return BatchSearch(rows, affine, plan.activation, least, plan.random_state)
 
     def _wider(self, network: Weights, n_neurons: int) -> Weights:
-        """Return the network with new neurons for its residual."""
-        if self.problem.plan.search != "continuous":
-            return self._wider_by_search(network, n_neurons)
-        rows, sigma = self.problem.rows, self.problem.plan.activation
-        logits = network.logits(rows.X, sigma)
-        residual = rows.weighted(losses_and_residual(logits, rows.Y)[1])
-        by_size = np.argsort(-network.sizes, kind="stable")
-        W, C = self._search.propose(residual, network.W[by_size], n_neurons - network.n_neurons)
-        return self._joined(network, W, C, logits)
+        """Return the network with new neurons for its residual, many at once.
 
-    def _wider_by_search(self, network: Weights, n_neurons: int) -> Weights:
-        """Return the network with neurons that another search finds for its residual."""
-        problem, sigma = self.problem, self.problem.plan.activation
-        logits = network.logits(problem.rows.X, sigma)
-        target = replace(problem.rows, Y=losses_and_residual(logits, problem.rows.Y)[1])
-        n_more = n_neurons - network.n_neurons
-        points = problem.more_neurons(network.W, n_more, network.n_neurons, target)
-        W = points[network.n_neurons :]
-        H = problem.coordinates.neuron_columns(target, W, sigma)
-        Y = target.weighted(target.Y)
-        C = np.linalg.solve(H.T @ H + 1e-6 * np.trace(H.T @ H) * np.eye(len(W)), H.T @ Y)
-        return self._joined(network, W, C, logits)
-
-    def _joined(self, network: Weights, W: Float64, C: Float64, logits: Float64) -> Weights:
-        """Return a network with new neurons, whose outer weights get the best factor."""
-        rows, sigma = self.problem.rows, self.problem.plan.activation
+        Their outer weights, those of least squares, get the best factor.
+        """
+        problem, rows, sigma = self.problem, self.problem.rows, self.problem.plan.activation
+        logits, n = network.logits(rows.X, sigma), network.n_neurons
+        residual = losses_and_residual(logits, rows.Y)[1]
+        if problem.plan.search == "continuous":
+            by_size = np.argsort(-network.sizes, kind="stable")
+            more = n_neurons - n
+            W, C = self._search.propose(rows.weighted(residual), network.W[by_size], more)
+        else:
+            target = replace(rows, Y=residual)
+            W = problem.more_neurons(network.W, n_neurons - n, n, target)[n:]
+            H, Y = problem.coordinates.neuron_columns(target, W, sigma), target.weighted(residual)
+            C = np.linalg.solve(H.T @ H + 1e-6 * np.trace(H.T @ H) * np.eye(len(W)), H.T @ Y)
         new = Weights(W, C, np.zeros_like(network.L))
-        more = new.logits(rows.X, sigma)
-        times = min(
-            _LOGITS_PER_RESIDUAL, key=lambda f: log_loss(logits + f * more, rows.Y, rows.weights)
-        )
-        new = replace(new, C=times * C).balanced(sigma)
+        more_logits = new.logits(rows.X, sigma)
+
+        def loss(factor: float) -> float:
+            return log_loss(logits + factor * more_logits, rows.Y, rows.weights)
+
+        new = replace(new, C=min(_LOGITS_PER_RESIDUAL, key=loss) * C).balanced(sigma)
         return Weights(np.r_[network.W, new.W], np.r_[network.C, new.C], network.L)
 
     # The result
 
-    def refitted(
-        self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
-    ) -> Weights:
+    def refitted(self, candidate: Candidate, start: Start, fold: Problem) -> Weights:
         """Return a network of a fold, or each part of a blend, corrected on these rows.
 
         The ridge is relative to the mean loss: it decreases with the number of rows.
         """
         if isinstance(candidate, Blend):
             parts = [part for part in (candidate.line, candidate.network) if part is not None]
-            return self._blend(candidate, {c: self.refitted(c, start, of_fold) for c in parts})
+            return self._blend(candidate, {c: self.refitted(c, start, fold) for c in parts})
         settings, problem = self.problem.settings.logistic, self.problem
         if candidate.kind == SHARES:
             return shares_weights(problem.rows)
-        if of_fold is problem:
+        if fold is problem:
             return start(candidate)
-        share = self._share(of_fold)
+        share = self._share(fold)
         n_steps = settings.fold_steps if share > 0.5 else settings.final_steps
         begun = start(candidate)
         problem.context.tell(f"correcting {begun.n_neurons} neurons on all rows")
         return self.descend(begun, share * _ridge(candidate), n_steps, 1e-4)
 
-    def _share(self, of_fold: Problem) -> float:
+    def _share(self, fold: Problem) -> float:
         """Return the factor of a fold's ridge for these rows."""
-        if of_fold is self.problem or self.problem.plan.alpha is not None:
+        if fold is self.problem or self.problem.plan.alpha is not None:
             return 1.0
-        return min(1.0, n_of_others(of_fold.rows) / n_of_others(self.problem.rows))
+        return min(1.0, n_of_others(fold.rows) / n_of_others(self.problem.rows))
 
-    def ridge(
-        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
-    ) -> float | None:
+    def ridge(self, candidate: Candidate, states: Sequence[State], fold: Problem) -> float | None:
         """Return the ridge of a network or regression; None for the shares of the classes."""
-        return None if candidate.ridge is None else self._share(of_fold) * _ridge(candidate)
+        return None if candidate.ridge is None else self._share(fold) * _ridge(candidate)
 
     def _outputs(self, state: Weights, X: NDArray[np.floating]) -> Float64:
         """Return the logits of scaled inputs."""

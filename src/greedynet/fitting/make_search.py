@@ -37,18 +37,10 @@ WEAKNESS = 0.3
 
 @dataclass(frozen=True, eq=False)
 class SearchTask:
-    """What a search is made for.
+    """What a search is made for: scaled rows, and a shape along their columns, if one is given.
 
-    Attributes
-    ----------
-    rows : Rows
-        Scaled rows.
-    turn : int
-        Each turn of a continuous search has a different pool of directions.
-    learned : ndarray of shape (m, d) or None
-        Directions to add, not necessarily normalised, where all neurons are corrected afterwards.
-    shape : Shape or None
-        Along the scaled columns.
+    Each turn of a continuous search has a different pool of directions. Where all neurons are
+    corrected afterwards, it adds the directions learned so far, not necessarily normalised.
     """
 
     rows: Rows

@@ -26,9 +26,9 @@ from greedynet.fitting.reweighted import ExtremeGrowth, LossGrowth, reweighted_l
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.squares import SquaresGrowth
 from greedynet.losses import is_squared
-from greedynet.losses.base import mean_size, singles_out_rows
+from greedynet.losses.base import singles_out_rows
 from greedynet.losses.logistic import log_loss
-from greedynet.model.candidate import LINE, MEAN, ONE_LAYER, SHARES, Candidate
+from greedynet.model.candidate import MEAN, SHARES, Candidate
 from greedynet.model.coordinates import Coordinates
 from greedynet.model.network import Network
 from greedynet.rows.affine import AffineTerm, RidgeLine
@@ -85,25 +85,12 @@ class Objective:
         plan = plan if is_squared(plan.loss) else replace(plan, n_networks=1)
         return networks_and_averages(scores, forms, rows, plan)
 
-    def without_rows(self, plan: Plan) -> Candidate:
-        """Return the candidate that is fitted if no row can be held out."""
-        return Candidate(MEAN)
-
     def training_error(self, network: Network, rows: Rows, plan: Plan) -> float:
         """Return the relative error of a network on training rows, in original units."""
         scaling = OutputScaling.of(rows, centred=plan.linear_term)
         left = (rows.Y - network.predict(rows.X).reshape(rows.Y.shape)) / scaling.scale
         size = plan.loss.size(scaling.apply(rows.Y), rows.weights) or 1.0
         return plan.loss.size(left, rows.weights) / size
-
-    def error_in_units(self, network: Network, rows: Rows, plan: Plan) -> float:
-        """Return the error of a network on training rows, comparable to the expected one."""
-        left = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
-        return mean_size(plan.loss, left, rows.weights)
-
-    def line_of(self, scores: CandidateScores) -> Candidate | None:
-        """Return the best logistic regression, for classes."""
-        return None
 
     def is_large(self, candidate: Candidate, rows: Rows, plan: Plan) -> bool:
         """Whether folds are computed in parallel: threads gain in large products only."""
@@ -159,26 +146,9 @@ class LogLoss(Objective):
             return every_width(scores, forms, plan, SHARES)
         return regressions_and_blends(scores, forms, rows, plan)
 
-    def without_rows(self, plan: Plan) -> Candidate:
-        """Return the candidate that is fitted if no row can be held out."""
-        return Candidate(LINE, ridge=0.0) if plan.correct else Candidate(MEAN)
-
     def training_error(self, network: Network, rows: Rows, plan: Plan) -> float:
         """Return the mean log-loss of training rows."""
         return log_loss(network.predict(rows.X).reshape(rows.Y.shape), rows.Y, rows.weights)
-
-    def error_in_units(self, network: Network, rows: Rows, plan: Plan) -> float:
-        """Return the same: log-losses have no units."""
-        return self.training_error(network, rows, plan)
-
-    def line_of(self, scores: CandidateScores) -> Candidate | None:
-        """Return the best logistic regression, if there is one with a ridge."""
-        lines = [
-            c
-            for c in scores.candidates
-            if c.kind == LINE and c.form == ONE_LAYER and c.ridge is not None
-        ]
-        return min(lines, key=scores.score_of, default=None)
 
     def is_large(self, candidate: Candidate, rows: Rows, plan: Plan) -> bool:
         """Whether folds are computed in parallel."""

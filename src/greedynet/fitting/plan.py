@@ -27,16 +27,9 @@ ZERO_RESIDUAL = 1e-13
 
 @dataclass(frozen=True)
 class Limits:
-    """When a growth ends.
+    """When a growth ends: at `max_neurons`, or at a relative residual of `tol`.
 
-    Attributes
-    ----------
-    max_neurons : int
-        Maximum number of neurons.
-    tol : float
-        Relative residual at which the growth ends.
-    exact : bool
-        Whether `max_neurons` is the requested number rather than a limit.
+    With `exact`, so many neurons were asked for.
     """
 
     max_neurons: int
@@ -115,17 +108,10 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """The data from which a network is constructed.
+    """Rows as given, in blocks if they do not fit into memory, and by which rows to choose.
 
-    Attributes
-    ----------
-    rows : Rows or Blocks
-        Training rows, as given; in blocks if they do not fit into memory.
-    validation : Rows or None
-        Rows by which the network is chosen.
-    cv : int, splitter, iterable or None
-        Folds by which the network is chosen, for positions of the rows as given. They keep groups
-        of rows together, if there are some.
+    These are validation rows, or folds, by number or for positions of the rows as given. Folds keep
+    groups of rows together, if there are some.
     """
 
     rows: Rows | Blocks

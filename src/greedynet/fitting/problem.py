@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.activations import degree_of
 from greedynet.correction.all_rows.passes import Passes
@@ -52,14 +51,8 @@ def grow(factor: Factor, search: Search, n_more: int, context: FitContext) -> li
 class Problem:
     """Scaled rows, and what of them does not depend on the neurons.
 
-    Attributes
-    ----------
-    sample : Rows
-        Training rows in original units; a sample if there are many.
-    rows : Rows
-        The same in these coordinates.
-    passes : Passes or None
-        Sums over all rows, if these are a sample.
+    `sample` has the training rows in original units, a sample if there are many; `rows` are the
+    same in these coordinates, and `passes` sums over all rows, if these are a sample.
     """
 
     def __init__(
@@ -99,10 +92,6 @@ class Problem:
             return self.coordinates
         return replace(self.coordinates, affine=AffineTerm.of_single_columns(self.rows))
 
-    def inputs_of(self, rows: Rows) -> NDArray[np.floating]:
-        """Return the scaled inputs of other rows."""
-        return self.coordinates.apply(rows).X
-
     def in_units(self, outputs: Float64) -> Float64:
         """Return scaled outputs in original units; rows that overflow are as far as can be."""
         scaling = self.coordinates.outputs
@@ -113,14 +102,6 @@ class Problem:
         """Return the constant that is best for the loss of residuals."""
         ones, weights = np.ones((len(self.rows), 1)), self.rows.weights
         return np.asarray(self.plan.loss.fit(ones, residuals, weights).weights[0])
-
-    def outputs(self, points: Float64, weights: Float64, X: NDArray[np.floating]) -> Float64:
-        """Return the scaled outputs of neurons, with weights of affine columns and neurons."""
-        sigma, affine = self.plan.activation, self.coordinates.affine.evaluate(X)
-        r = affine.shape[1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            hidden = sigma.value(X @ points[:, :-1].T + points[:, -1])
-            return np.asarray(affine @ weights[:r] + hidden @ weights[r:])
 
     def carried(self, points: Float64, inputs: InputScaling) -> Float64:
         """Return neurons of other rows, which were scaled by `inputs`, on these rows.

@@ -6,6 +6,7 @@ all rows; those of the other widths of the path only get new outer weights.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from greedynet.fitting.objective import Objective
 from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
 from greedynet.fitting.split import Folds
 from greedynet.model.bounds import widened
-from greedynet.model.candidate import LINE, NETWORK, TWO_LAYERS, Candidate, Ladder
+from greedynet.model.candidate import LINE, MEAN, NETWORK, TWO_LAYERS, Candidate, Ladder
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath, StopReason
 from greedynet.model.uncertainty.calibration import CalibrationData, HeldOutPredictions
@@ -28,18 +29,10 @@ from greedynet.support.types import Float64
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The result of a construction.
+    """The path of the growth, with the network that was kept, and what is known of its errors.
 
-    Attributes
-    ----------
-    path : SelectionPath
-        The widths of the growth, with the network that was kept.
-    ladder : Ladder or None
-        All candidates and their errors on held-out rows; None if no row could be held out.
-    evidence : CalibrationData
-        Training rows, and predictions of rows that were held out.
-    ridge : float or None
-        The ridge of the network that was kept; None if it has none.
+    The ladder, of all candidates and their errors on held-out rows, is None if no row could be held
+    out; the ridge, of the network that was kept, if it has none.
     """
 
     path: SelectionPath
@@ -63,12 +56,12 @@ def refit(folds: Folds, found: Climb, objective: Objective, context: FitContext)
         if not found.scores.replaced(chosen, by_box, error, only_if_better=by_score):
             states = fit.states(chosen)
     else:
-        growth = _growth(folds, form, plan, objective, context)
+        begin = partial(objective.begin, folds.rows, form, plan, context)
+        growth = final = begin(input_range=folds.input_range)
         fit = _best_fold(found.fits, chosen, growth)
-        final = growth
         if folds.samples is not None:
             passes = _passes(folds, form, plan, context)
-            final = _growth(folds, form, plan, objective, context, passes)
+            final = begin(input_range=folds.input_range, passes=passes)
         states = _refitted(fit, chosen, final, context)
         if plan.takes_last and folds.samples is None:
             of_fold = found.scores.training_error_of(chosen)
@@ -88,14 +81,17 @@ def refit(folds: Folds, found: Climb, objective: Objective, context: FitContext)
 
 def without_folds(folds: Folds, plan: Plan, objective: Objective, context: FitContext) -> Fitted:
     """Return the simplest network, where no row can be held out."""
-    growth = _growth(folds, Form(), plan, objective, context)
-    candidate = objective.without_rows(plan)
+    rows, form = folds.rows, Form()
+    growth = objective.begin(rows, form, plan, context, input_range=folds.input_range)
+    candidate = Candidate(MEAN)
+    if objective.classes and plan.correct:
+        candidate = Candidate(LINE, ridge=0.0)
     if not plan.linear_term and plan.limits.max_neurons:
         candidate = Candidate(NETWORK, 1, ridge=candidate.ridge)
     reach = np.inf if plan.extrapolate else 0.0
     network = growth.network([growth.fitted(candidate, {})])
     network = replace(network, bounds=plan.bounds, reach=reach)
-    error = objective.training_error(network, folds.rows, plan)
+    error = objective.training_error(network, rows, plan)
     path = SelectionPath(
         n_nodes=np.array([network.n_nodes], dtype=np.intp),
         training_errors=np.array([error]),
@@ -106,21 +102,7 @@ def without_folds(folds: Folds, plan: Plan, objective: Objective, context: FitCo
         seconds=np.zeros(1),
         indices=np.empty(0, dtype=np.intp),
     )
-    return Fitted(path, None, CalibrationData(folds.rows))
-
-
-def _growth(
-    folds: Folds,
-    form: Form,
-    plan: Plan,
-    objective: Objective,
-    context: FitContext,
-    passes: Passes | None = None,
-) -> Growth:
-    """Return the networks of a form on all rows, or on the sample that represents them."""
-    return objective.begin(
-        folds.rows, form, plan, context, input_range=folds.input_range, passes=passes
-    )
+    return Fitted(path, None, CalibrationData(rows))
 
 
 def _passes(folds: Folds, form: Form, plan: Plan, context: FitContext) -> Passes:
@@ -216,14 +198,16 @@ def _with_errors(
     expected = scores.measure.error(held_out.predictions)
     if context.clock.ran_out.is_set():
         # The network may be worse than those of the folds, whose error is then too small.
-        seen = objective.error_in_units(kept, folds.rows, plan)
+        rows = folds.rows
+        measure = objective.measure([rows], len(rows), plan)
+        seen = measure.error(kept.predict(rows.X).reshape(rows.Y.shape))
         if seen > expected:
             held_out, expected = held_out.stretched(seen / expected), seen
     # Neurons without any use are left out, so that two widths may turn out to be the same.
     widths = {network.n_nodes: i for i, network in reversed(list(enumerate(networks)))}
     widths[kept.n_nodes] = rungs.index(chosen)
     at = [widths[n_nodes] for n_nodes in sorted(widths)]
-    predictions = [predictions_of(rungs[i]) for i in at]
+    predictions = tuple(predictions_of(rungs[i]) for i in at)
     errors = np.array([scores.measure.error(p) for p in predictions])
     errors[sorted(widths).index(kept.n_nodes)] = expected
     unit = float(errors_of_all[0]) or 1.0 if scores.measure.power > 1 else 1.0
@@ -244,11 +228,9 @@ def _with_errors(
     )
     plain = tuple(candidate.plain() for candidate in scores.candidates)
     ladder = Ladder(plain, errors_of_all, scores.candidates.index(chosen))
-    line = objective.line_of(scores)
+    line = scores.best_logistic_regression()
     held_out = replace(held_out, line=None if line is None else predictions_of(line))
-    evidence = CalibrationData(
-        folds.rows, held_out, tuple(predictions), expected, tuple(folds.splits)
-    )
+    evidence = CalibrationData(folds.rows, held_out, predictions, expected, tuple(folds.splits))
     return Fitted(path, ladder, evidence)
 
 

@@ -14,7 +14,7 @@ A robust loss is meant for data with outliers. Rows beyond ten robust standard d
 only the intercept, as little as the loss permits: neurons and ridge are chosen without them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from greedynet.correction.outer_solver import DEPENDENT
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.fitting.growth import Line, State
+from greedynet.fitting.growth import Line, Start, State
 from greedynet.fitting.problem import Problem
 from greedynet.fitting.squares import (
     MET,
@@ -170,11 +170,9 @@ class LossGrowth(CorrectedGrowth):
         weights[0] += by / self.problem.coordinates.affine.to_weights[-1, 0]
         return state._replace(weights=weights, residuals=state.residuals - by)
 
-    def refitted(
-        self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
-    ) -> State:
+    def refitted(self, candidate: Candidate, start: Start, fold: Problem) -> State:
         """Return the candidate, grown again on these rows: row weights of a fold are not theirs."""
-        if of_fold is self.problem:
+        if fold is self.problem:
             return start(candidate)
         plan, known = self.problem.plan, dict[Candidate, State]()
         widths = widths_up_to(plan.limits.max_neurons, plan.settings.ladder.growth)
@@ -185,7 +183,11 @@ class LossGrowth(CorrectedGrowth):
         return self.fitted(candidate, known)
 
     def _outputs(self, state: Weighted, X: NDArray[np.floating]) -> Float64:
-        return self.problem.outputs(state.points, state.weights, X)
+        coordinates, sigma = self.problem.coordinates, self.problem.plan.activation
+        affine, r = coordinates.affine.evaluate(X), coordinates.n_affine
+        with np.errstate(over="ignore", invalid="ignore"):
+            hidden = sigma.value(X @ state.points[:, :-1].T + state.points[:, -1])
+            return np.asarray(affine @ state.weights[:r] + hidden @ state.weights[r:])
 
     def _network(self, states: Sequence[Weighted]) -> Network:
         return _network_of(self.problem, states[0].points, states[0].weights)

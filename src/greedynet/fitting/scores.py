@@ -12,7 +12,7 @@ import numpy as np
 from greedynet.fitting.measures import Measure
 from greedynet.fitting.plan import Plan, Select
 from greedynet.model.bounds import REACHES
-from greedynet.model.candidate import RAMPS, Candidate, single_networks
+from greedynet.model.candidate import LINE, ONE_LAYER, RAMPS, Candidate, single_networks
 from greedynet.support.types import Float64
 
 # With so many times the rows of a sample, more neurons are supported than the sample supports; a
@@ -25,12 +25,10 @@ REPRODUCED, PREDICTED = 1e-7, 1e-3
 
 
 class CandidateScores:
-    """Candidates, their predictions of held-out rows, and the scores of these.
+    """Candidates in the order in which they were tried, their predictions, and the scores of these.
 
     Attributes
     ----------
-    candidates : list of Candidate
-        In the order in which they were tried.
     by_box : list of lists of ndarray
         Predictions on the held-out rows of all folds, in original units, within the bounds, with
         inputs clipped to boxes of each of `REACHES`.
@@ -120,6 +118,11 @@ class CandidateScores:
     def score_of(self, candidate: Candidate) -> float:
         """Return the score of a candidate."""
         return self.scores[self.candidates.index(candidate)]
+
+    def best_logistic_regression(self) -> Candidate | None:
+        """Return the best line with a ridge; None if there is none, as where nothing is a class."""
+        lines = [c for c in self.candidates if c.kind == LINE and c.form == ONE_LAYER]
+        return min((c for c in lines if c.ridge is not None), key=self.score_of, default=None)
 
     def is_exact(self, candidate: Candidate) -> bool:
         """Whether a candidate reproduces its training rows, and predicts those held out."""

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from greedynet.fitting.plan import Plan, TrainingData
 from greedynet.rows.blocks import Blocks, as_blocks, in_memory
@@ -39,9 +38,7 @@ class Folds:
     splits : list of pairs of Rows
         Training rows, and rows on which the candidates are scored; empty if none can be held out.
     rows : Rows
-        Rows of the final network; a sample if there are many.
-    samples : RandomSamples or None
-        Gives access to all rows if `rows` are a sample.
+        Rows of the final network; a sample if there are many, and `samples` gives access to all.
     is_final : bool
         Whether the network of the single fold is the result.
     """
@@ -203,10 +200,8 @@ def _some(rows: Rows, size: int, plan: Plan) -> Rows:
     """Return a sample of the training rows of a fold, or all if they are fewer."""
     if len(rows) <= size:
         return rows
-    drawn: NDArray[np.intp] = np.random.default_rng(plan.random_state).choice(
-        len(rows), size, replace=False
-    )
-    return rows.take(np.sort(drawn))
+    random = np.random.default_rng(plan.random_state)
+    return rows.take(np.sort(random.choice(len(rows), size, replace=False)))
 
 
 def _in_memory(data: Rows | Blocks, plan: Plan) -> Rows:

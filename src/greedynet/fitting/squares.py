@@ -7,7 +7,7 @@ are *exchanged*: more are grown, and as many removed that early ones were needed
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from greedynet.activations import ReLU, degree_of
 from greedynet.correction.all_rows.inner_weights import corrected_on_all_rows
 from greedynet.correction.shaped import ShapedProjection
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.fitting.growth import Growth, Line, State
+from greedynet.fitting.growth import Growth, Line, Start, State
 from greedynet.fitting.make_search import dependent, least_active, unit
 from greedynet.fitting.problem import Problem
 from greedynet.model.candidate import MEAN, NETWORK, Candidate
@@ -133,9 +133,7 @@ class SquaresGrowth(CorrectedGrowth):
         found = self._neurons(self._converged(self._settled(wider)))
         return self._filled(found, n_neurons)
 
-    def refitted(
-        self, candidate: Candidate, start: Callable[[Candidate], State], of_fold: Problem
-    ) -> State:
+    def refitted(self, candidate: Candidate, start: Start, fold: Problem) -> State:
         """Return a network of a fold, corrected on these rows, or on all that these represent."""
         if candidate.width == 0:
             return self.line(candidate.kind)
@@ -288,11 +286,9 @@ class SquaresGrowth(CorrectedGrowth):
         network = solver.network([self.at(state) for state in states])
         return network if plan.shape is None else in_shape(network, plan.shape)
 
-    def ridge(
-        self, candidate: Candidate, states: Sequence[State], of_fold: Problem
-    ) -> float | None:
+    def ridge(self, candidate: Candidate, states: Sequence[State], fold: Problem) -> float | None:
         """Return the ridge that was given, or that of the corrections; None without neurons."""
-        found, given = super().ridge(candidate, states, of_fold), self.problem.plan.alpha
+        found, given = super().ridge(candidate, states, fold), self.problem.plan.alpha
         return found if given is None or candidate.width == 0 else given
 
     def _carried(self, state: Neurons, inputs: InputScaling) -> Neurons:
