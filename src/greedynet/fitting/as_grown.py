@@ -145,14 +145,14 @@ class PlainGrowth(Growth):
     def points(self) -> Float64:
         """Inner weights of the neurons, bias last."""
         found = [neuron.point for neuron in self.neurons]
-        return np.array(found).reshape(-1, self.problem.n_features + 1)
+        return np.array(found).reshape(-1, self.problem.rows.n_features + 1)
 
     @property
     def _norms(self) -> Float64:
         return np.array([neuron.norm for neuron in self.neurons])
 
     @property
-    def indices(self) -> NDArray[np.intp]:
+    def indices(self) -> NDArray[np.intp]:  # type: ignore[override]
         """Positions of the neurons in the dictionary."""
         return np.array([neuron.index for neuron in self.neurons], dtype=np.intp)
 

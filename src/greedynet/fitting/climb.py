@@ -47,7 +47,6 @@ class Climb:
     plan: Plan
     scores: CandidateScores
     fits: list["FoldFit"]
-    forms: dict[str, Form]
     chosen: Candidate
     seconds: list[float]
     is_stopped: bool = False
@@ -68,7 +67,7 @@ def climb(
     found = _climb(folds, plan, objective, context.until(FOR_CHOICE), on_step)
     # Rows that are reproduced deserve all their digits: on rounded ones, scores measure rounding.
     if plan.rounds and found.scores.is_exact(found.chosen):
-        return _climb(folds, plan.exactly(), objective, context.until(FOR_CHOICE))
+        return _climb(folds, replace(plan, rounded=False), objective, context.until(FOR_CHOICE))
     return found
 
 
@@ -105,7 +104,7 @@ def _climb(
             if is_stopped:
                 break
     chosen = scores.choice(folds.n_all / len(folds.rows))
-    return Climb(plan, scores, fits, {f.name: f for f in forms}, chosen, seconds, is_stopped)
+    return Climb(plan, scores, fits, chosen, seconds, is_stopped)
 
 
 def _add(
@@ -141,9 +140,12 @@ class FoldFit:
         self.train, held = split
         reaches = [np.inf] * len(REACHES) if plan.extrapolate else REACHES
         shown = np.array([self.train.X.min(axis=0), self.train.X.max(axis=0)], np.float64)
-        self._held = _distinct([_clipped(held, widened(shown, reach)) for reach in reaches])
+        boxes = [widened(shown, reach) for reach in reaches]
+        self._held = _distinct(
+            [held if box is None else replace(held, X=np.clip(held.X, *box)) for box in boxes]
+        )
         self._objective, self._plan, self._context = objective, plan, context
-        self._forms = {form.name: form for form in forms}
+        self.forms = {form.name: form for form in forms}
         self._rows: dict[str, list[Rows]] = {}
         self._growths: dict[tuple[str, int], Growth] = {}
         self._known: dict[tuple[str, int], dict[Candidate, State]] = {}
@@ -156,7 +158,7 @@ class FoldFit:
 
     def predict(self, candidate: Candidate, states: Sequence[State]) -> list[Float64]:
         """Return predictions of the held-out rows by networks of a candidate, for each box."""
-        form = self._forms[candidate.form]
+        form = self.forms[candidate.form]
         if form.name not in self._rows:
             self._rows[form.name] = _once(form.rows, self._held)
         growth = self.growth(candidate)
@@ -171,7 +173,7 @@ class FoldFit:
         """Return the growth to which a candidate belongs."""
         key = candidate.form, turn
         if key not in self._growths:
-            form = self._forms[candidate.form]
+            form = self.forms[candidate.form]
             self._growths[key] = self._objective.begin(
                 self.train, form, self._plan, self._context, turn=turn
             )
@@ -213,14 +215,10 @@ class FoldFit:
         self, candidate: Candidate, error: float
     ) -> tuple[Callable[[], Network], float, int]:
         """Return what a user is told of a candidate; see `OnStep`."""
-        growth, form = self.growth(candidate), self._forms[candidate.form]
+        growth, form = self.growth(candidate), self.forms[candidate.form]
         n_affine = 2 if growth.problem.plan.linear_term else 0
         n_nodes = candidate.n_neurons + form.n_hinges + n_affine
         return lambda: form.network(growth.network(self.states(candidate))), error, n_nodes
-
-
-def _clipped(rows: Rows, box: Float64 | None) -> Rows:
-    return rows if box is None else replace(rows, X=np.clip(rows.X, *box))
 
 
 def _distinct(held: list[Rows]) -> list[Rows]:

@@ -37,6 +37,8 @@ class Growth(ABC):
 
     # The named tuple of the state of a network with neurons.
     state_type: type[Any]
+    # Positions of the neurons in a dictionary.
+    indices: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
     def __init__(self, problem: Problem, turn: int = 0) -> None:
         self.problem, self.turn = problem, turn

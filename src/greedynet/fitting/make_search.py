@@ -159,7 +159,10 @@ def _points(rows: Rows, plan: Plan, dictionary: Dictionary) -> Float64:
     if plan.points is not None:
         return plan.points
     n_features = rows.X.shape[1]
-    n_points = dictionary.n_points or _default_n_points(rows, dictionary)
+    # The paper's number of points, or fewer if the atoms would exceed the budget.
+    fitting = dictionary.memory_budget // (2 * rows.X.itemsize * len(rows))
+    most = min(50_000, POINTS_PER_DIMENSION * n_features)
+    n_points = dictionary.n_points or int(min(most, max(2_000, fitting)))
     scales = scales_of(plan.activation)
     points = sample_sphere(n_features, -(-n_points // len(scales)), plan.random_state)
     return np.concatenate([scale * points for scale in scales])[:n_points]
@@ -175,13 +178,6 @@ def least_active(n_rows: int, n_features: int, plan: Plan) -> int:
         # The number of its free inner weights: the ridge of the correction does the rest.
         return max(1, min(n_features, n_rows // 4))
     return max(1, min(max(3, n_rows // 100), n_rows // 4))
-
-
-def _default_n_points(rows: Rows, dictionary: Dictionary) -> int:
-    """Return the paper's number of points, or fewer if the atoms would exceed the budget."""
-    fitting = dictionary.memory_budget // (2 * rows.X.itemsize * len(rows))
-    wanted = min(50_000, POINTS_PER_DIMENSION * rows.X.shape[1])
-    return int(min(wanted, max(2_000, fitting)))
 
 
 def _reduced(points: Float64, rows: Rows, dictionary: Dictionary) -> NDArray[np.intp]:

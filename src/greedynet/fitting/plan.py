@@ -1,6 +1,6 @@
 """`Plan`: how to construct a network, as plain values; `TrainingData`: the data for it."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -100,10 +100,6 @@ class Plan:
     def choice(self) -> Select:
         """How the candidate is chosen: a requested width is the last one."""
         return "last" if self.limits.exact else self.select
-
-    def exactly(self) -> "Plan":
-        """Return the plan for rows that are not rounded."""
-        return replace(self, rounded=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,11 +72,6 @@ class Problem:
         """Constants of the fit."""
         return self.plan.settings
 
-    @property
-    def n_features(self) -> int:
-        """Number of inputs."""
-        return self.rows.n_features
-
     @cached_property
     def shape(self) -> Shape | None:
         """The shape along the scaled columns, if one is given."""

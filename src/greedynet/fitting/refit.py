@@ -46,14 +46,15 @@ def refit(folds: Folds, found: Climb, objective: Objective, context: FitContext)
 
     The journal of the context has the network of an earlier run.
     """
-    plan, chosen, form = found.plan, found.chosen, found.forms[found.chosen.form]
+    plan, chosen, form = found.plan, found.chosen, found.fits[0].forms[found.chosen.form]
     if folds.is_final:
         fit, final = found.fits[0], found.fits[0].growth(chosen)
         growth, states = final, _refitted(fit, chosen, final, context)
         by_box, error = [[p] for p in fit.predict(chosen, states)], final.training_error(states)
         # A network that was asked for does not depend on the rows that tell its error.
-        by_score = not plan.takes_last
-        if not found.scores.replaced(chosen, by_box, error, only_if_better=by_score):
+        if plan.takes_last or found.scores.improves(chosen, by_box):
+            found.scores.replace(chosen, by_box, error)
+        else:
             states = fit.states(chosen)
     else:
         begin = partial(objective.begin, folds.rows, form, plan, context)
@@ -75,17 +76,15 @@ def refit(folds: Folds, found: Climb, objective: Objective, context: FitContext)
     finished = [replace(network, bounds=plan.bounds, reach=reach) for network in networks]
     ridge = final.ridge(chosen, states, fit.growth(chosen).problem)
     fitted = _with_errors(folds, found, rungs, finished, objective, context)
-    path = replace(fitted.path, indices=getattr(growth, "indices", fitted.path.indices))
-    return replace(fitted, path=path, ridge=ridge)
+    return replace(fitted, path=replace(fitted.path, indices=growth.indices), ridge=ridge)
 
 
 def without_folds(folds: Folds, plan: Plan, objective: Objective, context: FitContext) -> Fitted:
     """Return the simplest network, where no row can be held out."""
     rows, form = folds.rows, Form()
     growth = objective.begin(rows, form, plan, context, input_range=folds.input_range)
-    candidate = Candidate(MEAN)
-    if objective.classes and plan.correct:
-        candidate = Candidate(LINE, ridge=0.0)
+    is_line = objective.classes and plan.correct
+    candidate = Candidate(LINE, ridge=0.0) if is_line else Candidate(MEAN)
     if not plan.linear_term and plan.limits.max_neurons:
         candidate = Candidate(NETWORK, 1, ridge=candidate.ridge)
     reach = np.inf if plan.extrapolate else 0.0
@@ -189,7 +188,8 @@ def _with_errors(
     """Return the result, with the errors of every width on held-out rows."""
     plan, scores, chosen = found.plan, found.scores, found.chosen
     kept = networks[rungs.index(chosen)]
-    of_all, errors_of_all = scores.predictions(kept.reach), scores.errors(kept.reach)
+    of_all = scores.predictions(kept.reach)
+    errors_of_all = np.array([scores.measure.error(p) for p in of_all])
 
     def predictions_of(candidate: Candidate) -> Float64:
         return of_all[scores.candidates.index(candidate)]
@@ -271,7 +271,7 @@ def _reason(found: Climb, error: float, network: Network, context: FitContext) -
         if chosen.is_constant:
             return StopReason.MEAN
         return StopReason.CURVES if chosen.form == TWO_LAYERS else StopReason.LINE
-    most = found.forms[chosen.form].plan(plan).limits.max_neurons
+    most = found.fits[0].forms[chosen.form].plan(plan).limits.max_neurons
     if is_full or (chosen.width >= most and not plan.takes_last):
         return StopReason.MAX_NODES
     if not plan.takes_last:

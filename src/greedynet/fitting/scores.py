@@ -57,24 +57,22 @@ class CandidateScores:
         self.scores.append(self._score(self.by_box[-1]))
         self.training_errors.append(training_error)
 
-    def replaced(
-        self,
-        candidate: Candidate,
-        by_box: Sequence[Sequence[Float64]],
-        training_error: float,
-        *,
-        only_if_better: bool,
-    ) -> bool:
-        """Replace what is known of a candidate, as for `add`; whether this was done."""
-        at, found = self.candidates.index(candidate), self._joined(by_box)
-        if only_if_better and self._score(found) >= self.scores[at]:
-            return False
-        self.by_box[at], self.scores[at] = found, self._score(found)
-        self.training_errors[at] = training_error
-        return True
+    def replace(
+        self, candidate: Candidate, by_box: Sequence[Sequence[Float64]], training_error: float
+    ) -> None:
+        """Replace what is known of a candidate, as for `add`."""
+        at = self.candidates.index(candidate)
+        self.by_box[at], self.training_errors[at] = self._joined(by_box), training_error
+        self.scores[at] = self._score(self.by_box[at])
+
+    def improves(self, candidate: Candidate, by_box: Sequence[Sequence[Float64]]) -> bool:
+        """Whether other networks have a better score than those of a candidate."""
+        return self._score(self._joined(by_box)) < self.score_of(candidate)
 
     def _joined(self, by_box: Sequence[Sequence[Float64]]) -> list[Float64]:
-        return [self._bounded(np.concatenate(of_box)) for of_box in by_box]
+        """Return predictions of all folds within the bounds."""
+        joined, bounds = map(np.concatenate, by_box), self._plan.bounds
+        return [found if bounds is None else bounds.apply(found) for found in joined]
 
     def _score(self, by_box: Sequence[Float64]) -> float:
         """Return the score by which candidates are compared, with inputs clipped to a wide box.
@@ -83,10 +81,6 @@ class CandidateScores:
         explodes beyond its rows is clipped earlier. Errors below the tolerance are all the same.
         """
         return max(min(map(self.measure.score, by_box[1:])), self._least)
-
-    def _bounded(self, predictions: Float64) -> Float64:
-        bounds = self._plan.bounds
-        return predictions if bounds is None else bounds.apply(predictions)
 
     def of(self, candidate: Candidate) -> Float64:
         """Return the predictions of a candidate."""
@@ -132,10 +126,6 @@ class CandidateScores:
     def training_error_of(self, candidate: Candidate) -> float:
         """Return the training error of a candidate on the first fold."""
         return self.training_errors[self.candidates.index(candidate)]
-
-    def errors(self, reach: float) -> Float64:
-        """Return errors in the units of the outputs, with boxes of such a reach."""
-        return np.array([self.measure.error(p) for p in self.predictions(reach)])
 
     def stops(
         self, form: str, n_inputs: int, n_supported: float, patience: int | None = None

@@ -116,7 +116,7 @@ class SquaresGrowth(CorrectedGrowth):
         return Line(line.linear, line.intercept)
 
     def _none(self) -> Neurons:
-        return Neurons(np.empty((0, self.problem.n_features + 1)), None)
+        return Neurons(np.empty((0, self.problem.rows.n_features + 1)), None)
 
     def _grown(self, before: Neurons, n_neurons: int, turn: int) -> Neurons:
         state = self.at(before)
