@@ -478,7 +478,7 @@ def test_a_look_is_what_its_formulas_say(activation, weighted):
     F, Y = columns(rows, coordinates, points, sigma)
     rng = np.random.default_rng(2)
     c, probes = rng.standard_normal((F.shape[1], 2)), rng.standard_normal((F.shape[1], 3))
-    look = sums(rows).look(Looked(coordinates.without_rows(), points, sigma, c, probes))
+    look = sums(rows).total(Looked(coordinates.without_rows(), points, sigma, c, probes))
     np.testing.assert_allclose(look.gradient, F.T @ (Y - F @ c), rtol=1e-9)
     np.testing.assert_allclose(look.square, np.sum((Y - F @ c) ** 2), rtol=1e-9)
     np.testing.assert_allclose(look.probes, np.sum((F @ probes) ** 2, axis=0), rtol=1e-9)

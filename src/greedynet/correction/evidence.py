@@ -37,18 +37,8 @@ def effective_parameters(
 ) -> float:
     """Return `gamma`, of inner and outer weights.
 
-    Parameters
-    ----------
-    systems : sequence of ndarray
-        Lower triangles of the matrices `S` of blocks of inner weights.
-    cholesky : ndarray of shape (n_affine + k, n_affine + k)
-        Lower Cholesky factor of `F'F` with the ridge on the neurons.
-    ridge : float
-    n_affine : int
-        Number of affine columns, which come first and are not penalised.
-    n_outputs : int
-    pool : Pool or None
-        Threads, over the matrices.
+    `systems` are lower triangles of the matrices `S` of blocks of inner weights, `cholesky` is the
+    lower factor of `F'F` with the ridge on the neurons. Affine columns come first, without a ridge.
     """
 
     def of_block(S: Float64) -> float:
@@ -66,20 +56,9 @@ def effective_parameters(
 
 
 def ridge_by_evidence(error: float, size: float, n: float, gamma: float, n_free: int) -> float:
-    """Return the `lam` of the evidence.
+    """Return the `lam` of the evidence, from the sum of the squared weights that are penalised.
 
-    Parameters
-    ----------
-    error : float
-        Squared error `E`.
-    size : float
-        Sum of the squared weights that are penalised.
-    n : float
-        Number of outputs of independent rows.
-    gamma : float
-        Effective number of parameters.
-    n_free : int
-        Number of parameters that are not penalised.
+    There are `n` outputs of independent rows, and `n_free` parameters without a penalty.
     """
     left = max(n - gamma, (1 - _MAX_SHARE) * n)
     penalised = max(gamma - n_free, 1.0)

@@ -23,12 +23,9 @@ Objective = Callable[[Float64], tuple[float, Float64]]
 
 # The decrease must be this share of what the slope promises, and the slope must fall to this share.
 _ARMIJO, _WOLFE = 1e-4, 0.9
-_MOST_TRIES = 10
 _LEAST_STEPS = 3
 # Number of steps of which little progress is a sign of convergence: single ones may be short.
 _WINDOW = 5
-# Steps along which the gradient hardly grows say nothing about the curvature.
-_LEAST_CURVATURE = 1e-10
 
 
 def minimised(
@@ -42,22 +39,10 @@ def minimised(
 ) -> Float64:
     """Return a point at which a function is smaller, and flat if steps suffice.
 
-    Parameters
-    ----------
-    objective : callable
-        Returns the value and the gradient at a point.
-    start : ndarray of shape (p,)
-    n_steps : int
-        Maximum number of steps.
-    memory : int
-        Number of steps that approximate the Hessian.
-    tolerance : float
-        Ends where no entry of the gradient is larger, or the value falls by less than a tenth of
-        this fraction.
-    is_late : callable
-        Whether to end after the first few steps, for lack of time.
-    enough : float
-        Ends where several steps together lower the value by less than this fraction.
+    The last steps, as many as `memory`, approximate the Hessian. Ends where no entry of the
+    gradient is larger than the tolerance, or the value falls by less than a tenth of this fraction;
+    where several steps together lower it by less than the fraction `enough`; and after the first
+    few steps if it is late.
     """
     x, (value, gradient) = start, objective(start)
     values = [value]
@@ -131,7 +116,7 @@ def _searched(
     """
     slope, length = float(gradient @ step), 1.0
     best = None
-    for _ in range(_MOST_TRIES):
+    for _ in range(10):
         point = x + length * step
         reached, steepness = objective(point)
         if np.isfinite(reached) and reached <= value + _ARMIJO * length * slope:
@@ -151,15 +136,7 @@ def _searched(
 
 
 class _Curvature:
-    """The inverse Hessian by the last steps.
-
-    Parameters
-    ----------
-    size : int
-        Number of unknowns.
-    memory : int
-        Number of steps that are kept.
-    """
+    """The inverse Hessian of so many unknowns, by as many of the last steps as `memory`."""
 
     def __init__(self, size: int, memory: int) -> None:
         self._memory, self._end = memory, 0
@@ -173,7 +150,8 @@ class _Curvature:
         The oldest is dropped if there are too many.
         """
         with np.errstate(over="ignore", invalid="ignore"):  # infinite ones are of no use
-            is_convex = s @ y > _LEAST_CURVATURE * np.sqrt((s @ s) * (y @ y))
+            # Steps along which the gradient hardly grows say nothing about the curvature.
+            is_convex = s @ y > 1e-10 * np.sqrt((s @ s) * (y @ y))
         if not is_convex:
             return
         if self._end == len(self._S):

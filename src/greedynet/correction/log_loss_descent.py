@@ -35,16 +35,9 @@ _PARALLEL_FROM = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """The weights of a network on scaled inputs.
+    """The weights of a network on scaled inputs: inner, bias last; outer; affine, constant last.
 
-    Attributes
-    ----------
-    W : ndarray of shape (k, d + 1)
-        Inner weights, bias last.
-    C : ndarray of shape (k, n_outputs)
-        Outer weights.
-    L : ndarray of shape (d + 1, n_outputs)
-        Weights of the affine term, the constant last.
+    `W` is of shape (k, d + 1), `C` of (k, n_outputs), and `L` of (d + 1, n_outputs).
     """
 
     W: Float64
@@ -114,21 +107,9 @@ def descend(
 ) -> Weights:
     """Return weights with a smaller penalised log-loss, close to a minimum if steps suffice.
 
-    Parameters
-    ----------
-    rows : Rows or PreparedRows
-        Scaled rows, with classes as unit vectors in `Y`.
-    start : Weights
-    ridge : float
-    n_steps : int
-        Maximum number of steps.
-    activation : Activation
-    linear_term : bool
-        Whether the network has an affine term; otherwise it remains zero.
-    enough : float
-        Ends where a few steps together lower the objective by less than this fraction.
-    context : FitContext or None
-        Its clock may end the steps.
+    Classes are unit vectors in `Y`. Without a linear term, that of the network remains zero. Ends
+    where a few steps together lower the objective by less than the fraction `enough`, or where the
+    clock of the context says so.
     """
     context = context or FitContext()
     penalised = PenalisedLogLoss(
@@ -147,13 +128,8 @@ def descend(
 class PreparedRows:
     """Rows as the descent reads them, prepared once for many descents.
 
-    Attributes
-    ----------
-    X1 : ndarray of shape (n_rows, d + 1)
-        Inputs with a column of ones. In float32, products with them take half of the time.
-    Y : ndarray of shape (n_rows, n_outputs)
-    w : ndarray of shape (n_rows, 1)
-        Weights of the rows in the mean.
+    Inputs have a column of ones; in float32, products with them take half of the time. Weights of
+    the rows, a column, are those in the mean.
     """
 
     X1: NDArray[np.floating]
@@ -175,17 +151,7 @@ class PreparedRows:
 
 
 class PenalisedLogLoss:
-    """The penalised log-loss as a function of all weights in one vector.
-
-    Parameters
-    ----------
-    rows, ridge, activation, linear_term
-        As for `descend`.
-    like : Weights
-        A network of the same shape.
-    pool : Pool or None
-        Threads.
-    """
+    """The penalised log-loss, a function of the weights of networks `like` one in one vector."""
 
     def __init__(
         self,

@@ -29,21 +29,11 @@ class _Neuron(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class OuterSolver:
-    """Solves for outer weights by least squares with a ridge.
+    """Solves for outer weights by least squares with a ridge, on scaled training rows.
 
-    Attributes
-    ----------
-    coordinates : Coordinates
-    rows : Rows
-        Scaled training rows.
-    activation : Activation
-    single_output : bool
-    alpha : float or None
-        Ridge on the outer weights of the normalised neurons; None for that of the correction.
-    passes : Passes or None
-        Sums over all rows, if `rows` are a sample.
-    shape : Shape or None
-        Along the scaled columns, if one is given; then states are `ShapedProjection`.
+    `alpha` is the ridge on the outer weights of the normalised neurons, None for that of the
+    correction; `passes` are sums over all rows, if these are a sample. With a shape along the
+    scaled columns, states are `ShapedProjection`.
     """
 
     coordinates: Coordinates

@@ -33,19 +33,10 @@ _PINNED = 1e9
 
 
 class ShapedProblem(ReducedProblem):
-    """Least squares over networks of a shape, given the signs of their neurons.
+    """Least squares over networks of a shape, given the signs of their neurons, 1 or -1.
 
-    Parameters
-    ----------
-    rows : Rows
-    affine : ndarray of shape (n_rows, n_affine)
-        The constant and the inputs, sample weights included; none without an affine term.
-    activation : Activation
-        With slopes between 0 and 1.
-    pool : Pool
-    shape : Shape
-    signs : ndarray of shape (k,)
-        1 or -1.
+    Affine columns are the constant and the inputs, sample weights included; none without an affine
+    term. The activation has slopes between 0 and 1.
     """
 
     def __init__(
@@ -99,24 +90,9 @@ class ShapedProblem(ReducedProblem):
 class ShapedProjection(VariableProjection):
     """A network of a given shape on scaled rows, whose neurons are corrected jointly.
 
-    Parameters
-    ----------
-    rows : Rows
-        Scaled training rows, of one output.
-    affine : ndarray of shape (n_rows, n_affine)
-        The constant and the inputs, sample weights included; none without an affine term.
-    W : ndarray of shape (k, d + 1)
-        Inner weights of any neurons, bias last.
-    shape : Shape
-        Along the scaled columns.
-    ridge, activation, judged, context, max_block
-        As for `VariableProjection`.
-
-    Attributes
-    ----------
-    shape : Shape
-    signs : ndarray of shape (k,)
-        Signs of the outer weights.
+    Rows have one output; the shape is along the scaled columns. The affine columns are the constant
+    and the inputs, sample weights included; none without an affine term. The signs of the outer
+    weights are those that do more for the neurons given.
     """
 
     def __init__(
@@ -127,7 +103,6 @@ class ShapedProjection(VariableProjection):
         shape: Shape,
         ridge: float | None = None,
         activation: Activation | None = None,
-        judged: NDArray[np.bool_] | None = None,
         context: FitContext | None = None,
         max_block: int = MAX_BLOCK,
     ) -> None:
@@ -135,7 +110,7 @@ class ShapedProjection(VariableProjection):
         sigma = activation or ReLU()
         W, self.signs = _signed(rows, affine, W, shape, ridge, sigma)
         self._limits = shape.limits(self.signs)
-        super().__init__(rows, affine, W, ridge, sigma, judged, context, max_block)
+        super().__init__(rows, affine, W, ridge, sigma, context, max_block)
 
     def _reduced(self, rows: Rows, affine: Float64, activation: Activation) -> ShapedProblem:
         return ShapedProblem(rows, affine, activation, self._context.pool, self.shape, self.signs)
@@ -159,7 +134,6 @@ class ShapedProjection(VariableProjection):
             self.shape,
             self.ridge,
             self._problem.activation,
-            self._judged,
             self._context,
             self._max_block,
         )
@@ -242,15 +216,8 @@ def shaped_weights(
     With the products of `F = [1, X, relu(X1 W')]` and the matrix `T` that takes slopes away from
     the columns of neurons, those of the monotone columns `F T` are `T' F'F T`.
 
-    Parameters
-    ----------
-    gram : Gram
-        Of the constant, the inputs and the neurons; of the neurons without an affine term.
-    points : ndarray of shape (k, d + 1)
-    shape : Shape
-    signs : ndarray of shape (k,)
-    ridge : ndarray of shape (k,)
-        On the outer weights.
+    The products are those of the constant, the inputs and the neurons; of the neurons without an
+    affine term. The ridge is on the outer weights.
     """
     k = len(points)
     r = len(gram.G) - k

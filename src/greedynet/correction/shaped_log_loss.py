@@ -31,14 +31,7 @@ Objective = Callable[[Float64], tuple[float, Float64]]
 class ShapedLogLoss:
     """A function of all weights of a network as a function of the unknowns of a shape.
 
-    Parameters
-    ----------
-    objective : callable
-        Returns the value and the gradient for weights in one vector.
-    start : Weights
-        A network of one output; its neurons keep the signs of their outer weights.
-    shape : Shape
-        Along the scaled columns.
+    The network to start from has one output, and its neurons keep the signs of their outer weights.
     """
 
     def __init__(self, objective: Objective, start: Weights, shape: Shape) -> None:

@@ -48,8 +48,6 @@ class VariableProjection:
         Penalty; None for a small initial value.
     activation : Activation or None
         The `sigma`; None for ReLU.
-    judged : ndarray of shape (n_rows,) or None
-        Rows from which the noise is estimated; None for all.
     context : FitContext or None
         Its clock may end corrections.
     max_block : int
@@ -72,7 +70,6 @@ class VariableProjection:
         W: Float64,
         ridge: float | None = None,
         activation: Activation | None = None,
-        judged: NDArray[np.bool_] | None = None,
         context: FitContext | None = None,
         max_block: int = MAX_BLOCK,
     ) -> None:
@@ -80,7 +77,6 @@ class VariableProjection:
         self._context = context or FitContext()
         self._problem = self._reduced(rows, affine, activation or ReLU())
         self._max_block = max_block
-        self._judged = judged
         n_outputs = rows.Y.shape[1]
         self._n = rows.n_independent * n_outputs
         self.ridge = self._problem.first_ridge if ridge is None else ridge
@@ -160,12 +156,7 @@ class VariableProjection:
     def settle(self, n_steps: int, enough: float = 0.0) -> "VariableProjection":
         """Correct while the ridge is updated by the evidence.
 
-        Parameters
-        ----------
-        n_steps : int
-            Maximum number of steps.
-        enough : float
-            Stop after a step that lowers the objective by less than this fraction.
+        Ends after a step that lowers the objective by less than the fraction `enough`.
         """
         if self.n_neurons == 0:
             return self
@@ -199,7 +190,6 @@ class VariableProjection:
             W,
             self.ridge,
             self._problem.activation,
-            self._judged,
             self._context,
             self._max_block,
         )
@@ -241,15 +231,7 @@ class VariableProjection:
     def _evidence(self) -> float:
         """Ridge that follows from the rows."""
         n_free = self._problem.n_affine * self._problem.Y.shape[1]
-        return ridge_by_evidence(self._noise, self._at.size, self._n, self.dof, n_free)
-
-    @property
-    def _noise(self) -> float:
-        """Squared error, extrapolated from the rows from which the noise is estimated."""
-        if self._judged is None:
-            return self._at.error
-        shown = self._at.residual[self._judged]
-        return float(np.sum(shown**2)) * self._problem.Y.size / max(shown.size, 1)
+        return ridge_by_evidence(self._at.error, self._at.size, self._n, self.dof, n_free)
 
     def _descent(self, block: slice) -> Float64:
         """Return minus half the gradient with respect to a block of inner weights."""

@@ -27,25 +27,12 @@ from greedynet.model.coordinates import Coordinates
 from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 
-# A step that lowers the objective by a smaller fraction is the last.
-_WORTH_A_STEP = 3e-3
-# The matrix of the sample is not that of all rows: the first step is strongly damped.
-_FIRST_DAMPING = 0.5
 _MORE_DAMPING, _LESS_DAMPING = 6.0, 3.0
-_AS_EXPECTED = 0.5
-# With a smaller relative error, differences of sums have too few digits.
-_NEGLIGIBLE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Pulls(OnNeurons):
-    """The `Work` of the gradient with respect to the inner weights.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_affine + k, n_outputs)
-        Weights of the affine columns and of the neurons.
-    """
+    """The `Work` of the gradient with respect to the inner weights, given the other weights."""
 
     weights: Float64
 
@@ -78,32 +65,24 @@ def corrected_on_all_rows(
     activation: Activation,
     n_tries: int,
 ) -> VariableProjection:
-    """Return the network with its neurons corrected on all rows.
+    """Return the network with its neurons corrected on all rows, or on a large sample.
 
-    Parameters
-    ----------
-    state : VariableProjection
-        The network on a sample, which provides the ridge and the Gauss-Newton matrix.
-    sums : Sums
-        Sums over all rows, or over a large sample.
-    coordinates : Coordinates
-        The coordinates.
-    activation : Activation
-    n_tries : int
-        Maximum number of steps, accepted or not.
+    The network on a sample provides the ridge and the Gauss-Newton matrix. Steps are tried up to
+    `n_tries` times.
     """
     times = sums.n_rows / state.n_rows
-    state.damping = _FIRST_DAMPING
+    # The matrix of the sample is not that of all rows: the first step is strongly damped.
+    state.damping = 0.5
     # The ridge for given noise does not depend on the number of rows.
     ridge = state.ridge
     now = _Point.at(state.points, sums, coordinates, activation, ridge)
     gradient: Float64 | None = None
     for _ in range(n_tries if state.n_neurons else 0):
-        if now.error < _NEGLIGIBLE:
-            break
+        if now.error < 1e-10:
+            break  # differences of sums have too few digits
         if gradient is None:
             pulls = Pulls(coordinates.without_rows(), now.points, activation, now.weights)
-            gradient = sums.total(pulls) - ridge * now.points
+            gradient = np.ascontiguousarray(sums.total(pulls)) - ridge * now.points
         step = _step(state, gradient / times)
         tried = _Point.at(now.points + step, sums, coordinates, activation, ridge)
         fall = now.objective - tried.objective
@@ -113,9 +92,9 @@ def corrected_on_all_rows(
             state.damping *= _MORE_DAMPING
             continue
         # In the quadratic model the objective decreases by at least `step . gradient`.
-        as_expected = fall > _AS_EXPECTED * float(np.sum(step * gradient))
+        as_expected = fall > 0.5 * float(np.sum(step * gradient))
         moved.damping = state.damping / (_LESS_DAMPING if as_expected else 1.0)
-        worth = fall > _WORTH_A_STEP * now.objective
+        worth = fall > 3e-3 * now.objective
         state, now, gradient = moved, tried, None
         if not worth:
             break

@@ -17,19 +17,11 @@ N_PROBES = 8
 # Allowed deviation of a probe. `(r + k) sqrt(2 / m)` is due to chance, several times that with
 # heavy tails; a larger deviation indicates outlying rows.
 _ALIKE, _BY_CHANCE = 0.5, 8.0
-# Minimum number of rows per column for a sample to be used.
-_ROWS_PER_COLUMN = 100
 T = TypeVar("T")
 
 
 class Sums:
-    """Sums over rows in blocks.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        The rows, in their original units.
-    """
+    """Sums over rows in blocks, in their original units."""
 
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
@@ -41,15 +33,7 @@ class Sums:
         return len(self._blocks)
 
     def gram(self, coordinates: Coordinates, points: Float64, activation: Activation) -> Gram:
-        """Return the products of the affine columns and of neurons.
-
-        Parameters
-        ----------
-        coordinates : Coordinates
-        points : ndarray of shape (k, d + 1)
-            Inner weights for scaled inputs, bias last.
-        activation : Activation
-        """
+        """Return the products of the affine columns and of neurons."""
         # The outer weights are solved at the last point of the correction, whose products are
         # known.
         if self._last is None or not np.array_equal(self._last[0], points):
@@ -57,27 +41,17 @@ class Sums:
             self._last = points, self._blocks.total(work)
         return self._last[1]
 
-    def look(self, work: Work[T]) -> T:
+    def total(self, work: Work[T]) -> T:
         """Return the sum of any `Work`."""
         return self._blocks.total(work)
-
-    def total(self, work: Work[Float64]) -> Float64:
-        """Return the sum of some `Work`."""
-        return np.ascontiguousarray(self._blocks.total(work))
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """Gradient, error and probes over all rows, for weights found on a sample.
+    """Sums over all rows, for weights found on a sample.
 
-    Attributes
-    ----------
-    gradient : ndarray of shape (r + k, n_outputs)
-        `F'(Y - F c)`.
-    square : float
-        `|| Y - F c ||^2`.
-    probes : ndarray of shape (n_probes,)
-        Squared norms of `F p` for every probe `p`.
+    The gradient `F'(Y - F c)`, the error `|| Y - F c ||^2`, and the squared norms of `F p` for
+    every probe `p`.
     """
 
     gradient: Float64
@@ -87,15 +61,7 @@ class Look:
 
 @dataclass(frozen=True, eq=False)
 class Looked(OnNeurons):
-    """The `Work` that computes a `Look`.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (r + k, n_outputs)
-        Weights of the affine columns and of the neurons.
-    probes : ndarray of shape (r + k, n_probes)
-        Linear combinations of the same columns.
-    """
+    """The `Work` that computes a `Look`; probes, too, are combinations of the columns."""
 
     weights: Float64
     probes: Float64
@@ -125,26 +91,17 @@ def products_of_all_rows(
     activation: Activation,
     ridge: float = 0.0,
 ) -> Gram:
-    """Return products that give the outer weights of all rows.
+    """Return products that give the outer weights of all rows, from sums over a large sample.
 
-    Parameters
-    ----------
-    sample, everything : Sums
-        Sums over a large sample of the rows, and over all rows.
-    coordinates : Coordinates
-        The coordinates.
-    points : ndarray of shape (k, d + 1)
-        Neurons.
-    activation : Activation
-    ridge : float
-        Approximate ridge on the weights of the neurons; the products contain none.
+    The ridge on the weights of the neurons may be approximate; the products contain none.
     """
-    if sample.n_rows < _ROWS_PER_COLUMN * (coordinates.n_affine + len(points)):
+    # So many rows of a sample are enough for a column.
+    if sample.n_rows < 100 * (coordinates.n_affine + len(points)):
         return everything.gram(coordinates, points, activation)
     few = sample.gram(coordinates, points, activation).times(everything.n_rows / sample.n_rows)
     c = few.weights(np.repeat([0.0, ridge], [coordinates.n_affine, len(points)]))
     work = Looked(coordinates.without_rows(), points, activation, c, _probes(few))
-    look = everything.look(work)
+    look = everything.total(work)
     off = np.abs(look.probes - len(c)).max()
     if off > max(_ALIKE, _BY_CHANCE * len(c) / np.sqrt(sample.n_rows)):
         return everything.gram(coordinates, points, activation)
@@ -162,21 +119,9 @@ def _probes(gram: Gram) -> Float64:
 
 
 class Passes:
-    """Sums over all rows, and over a larger sample if there is one.
+    """Sums over all rows, and over a larger sample if there is one, for the correction of neurons.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        All rows.
-    larger : Blocks or None
-        The larger sample.
-
-    Attributes
-    ----------
-    all : Sums
-        Sums over all rows.
-    many : Sums
-        Sums for the correction of neurons: over the larger sample, or over all rows without one.
+    Without a larger sample, `many` is `all`.
     """
 
     def __init__(self, blocks: Blocks, larger: Blocks | None = None) -> None:
@@ -186,17 +131,7 @@ class Passes:
     def products(
         self, coordinates: Coordinates, points: Float64, activation: Activation, ridge: float
     ) -> Gram:
-        """Return products of neurons from which the outer weights for all rows follow.
-
-        Parameters
-        ----------
-        coordinates : Coordinates
-        points : ndarray of shape (k, d + 1)
-            Neurons.
-        activation : Activation
-        ridge : float
-            Ridge with which the weights will be solved.
-        """
+        """Return products of neurons from which the outer weights for all rows follow."""
         if self.many is self.all:
             return self.all.gram(coordinates, points, activation)
         return products_of_all_rows(self.many, self.all, coordinates, points, activation, ridge)

@@ -12,8 +12,6 @@ from greedynet.rows.rows import Rows
 from greedynet.support.magnitudes import TINY
 from greedynet.support.types import Float64
 
-_JITTER = 1e-13
-
 
 @dataclass(frozen=True, eq=False)
 class Triangle:
@@ -46,7 +44,7 @@ class Gram:
         """Return the triangular factor of some of the columns."""
         G = self.G[np.ix_(columns, columns)].copy()
         diagonal = np.einsum("ii->i", G)
-        diagonal += _JITTER * diagonal.max(initial=1.0)
+        diagonal += 1e-13 * diagonal.max(initial=1.0)  # definite, though rounded
         R = cholesky(G, lower=False, check_finite=False)
         return Triangle(R, solve_triangular(R, self.b[columns], trans="T", check_finite=False))
 
@@ -70,15 +68,7 @@ class Gram:
 
 @dataclass(frozen=True, eq=False)
 class OnNeurons:
-    """Base of `Work` with neurons, on rows in their original units.
-
-    Attributes
-    ----------
-    coordinates : Coordinates
-    points : ndarray of shape (k, d + 1)
-        Inner weights for scaled inputs, bias last.
-    activation : Activation
-    """
+    """Base of `Work` with neurons for scaled inputs, on rows in their original units."""
 
     coordinates: Coordinates
     points: Float64
