@@ -1099,7 +1099,7 @@ def test_new_neurons_are_as_large_as_is_best(n_neurons):
     """Together they need smaller weights than alone: of four factors, the best."""
     growth = moons_growth()
     rows = growth.problem.rows
-    line = growth.descend(growth._affine(), 1e-3, 50)
+    line = growth.descend(shares_weights(rows), 1e-3, 50)
     logits = line.logits(rows.X, RELU)
     residual = losses_and_residual(logits, rows.Y)[1]
     W, C = growth._search.propose(residual, line.W, n_neurons)
