@@ -13,9 +13,8 @@ from greedynet.activations import ReLU
 from greedynet.activations.family import Ramp
 from greedynet.cli import main
 from greedynet.correction.all_rows.products import Gram
-from greedynet.correction.log_loss_descent import PenalisedLogLoss, Weights
+from greedynet.correction.log_loss_descent import PenalisedLogLoss, ShapedLogLoss, Weights, descend
 from greedynet.correction.shaped import ShapedProblem, ShapedProjection, shaped_weights
-from greedynet.correction.shaped_log_loss import ShapedLogLoss, descend_in_shape
 from greedynet.exact import is_monotone
 from greedynet.fitting.forms import Saturating
 from greedynet.linalg.weights import signed_weights
@@ -232,7 +231,7 @@ def test_a_descent_in_a_shape_ends_at_a_network_of_it():
     rows = Rows(X, (X[:, :1] - X[:, 1:] ** 2 > rng.standard_normal((200, 1))).astype(float), None)
     start = Weights(rng.standard_normal((6, 3)), rng.standard_normal((6, 1)), np.zeros((3, 1)))
     shape = Shape(np.array([1.0, 0.0]), np.array([0.0, -1.0]))
-    found = descend_in_shape(rows, start, 1e-3, 200, ReLU(), shape)
+    found = descend(rows, start, 1e-3, 200, ReLU(), shape=shape)
     slopes = np.where(shape.monotone != 0, found.L[:-1, 0] + 1e-12, found.L[:-1, 0])
     assert shape.is_of(found.W[:, :-1], found.C[:, 0], slopes)
 

@@ -5,19 +5,25 @@
 where the constant of `L` is not penalised. As in the correction of a regression, for a homogeneous
 sigma this amounts to a penalty on the magnitude of the neurons, so that neurons that contribute
 little vanish.
+
+Networks of a given shape (`rows/shape.py`) have the unknowns `W`, `C` and the slopes `t` that are
+left when every neuron has what it may take away, `L = t - V' C` with `V_jk = w_jk [s_j sigma_k w_jk
+< 0]`. With signs of `C` and of `t`, this is a network of the shape. The derivatives of the loss by
+`C` and `W` are smaller by `V dL` and by `C dL'` where `V` is not zero.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.activations import Activation, degree_of
-from greedynet.correction.limited_memory import minimised
+from greedynet.correction.limited_memory import minimised, minimised_within
 from greedynet.losses.logistic import losses_and_residual
 from greedynet.rows.rows import Rows
 from greedynet.rows.scaling import InputScaling
+from greedynet.rows.shape import Shape
 from greedynet.support.context import FitContext
 from greedynet.support.magnitudes import LARGEST_LOSS
 from greedynet.support.threads import Pool
@@ -102,6 +108,7 @@ def descend(
     activation: Activation,
     *,
     linear_term: bool = True,
+    shape: Shape | None = None,
     enough: float = 0.0,
     context: FitContext | None = None,
 ) -> Weights:
@@ -109,19 +116,28 @@ def descend(
 
     Classes are unit vectors in `Y`. Without a linear term, that of the network remains zero. Ends
     where a few steps together lower the objective by less than the fraction `enough`, or where the
-    clock of the context says so.
+    clock of the context says so. A shape along the scaled columns is kept by networks of one output
+    with a linear term.
     """
     context = context or FitContext()
     penalised = PenalisedLogLoss(
-        rows, start, ridge, activation, linear_term=linear_term, pool=context.pool
+        rows,
+        start,
+        ridge,
+        activation,
+        linear_term=linear_term or shape is not None,
+        pool=context.pool,
     )
 
     def objective(flat: Float64) -> tuple[float, Float64]:
         context.check()
         return penalised.evaluate(flat)
 
-    late = context.clock.is_over
-    return start.like(minimised(objective, start.flat(), n_steps, MEMORY, TOLERANCE, late, enough))
+    ends = (n_steps, MEMORY, TOLERANCE, context.clock.is_over, enough)
+    if shape is None:
+        return start.like(minimised(objective, start.flat(), *ends))
+    shaped = ShapedLogLoss(objective, start, shape)
+    return shaped.weights(minimised_within(shaped.limits, shaped.evaluate, shaped.start, *ends))
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,6 +247,55 @@ class PenalisedLogLoss:
         by_inner += G.T @ X1
         by_outer += H.T @ G[:, k:]
         return float(w[:, 0] @ loss)
+
+
+class ShapedLogLoss:
+    """A function of all weights of a network as a function of the unknowns of a shape.
+
+    The network to start from has one output, and its neurons keep the signs of their outer weights.
+    """
+
+    def __init__(
+        self, objective: Callable[[Float64], tuple[float, Float64]], start: Weights, shape: Shape
+    ) -> None:
+        self._objective, self._shape = objective, shape
+        self._signs = np.where(start.C[:, 0] < 0, -1.0, 1.0)
+        W = np.clip(start.W, *shape.limits(self._signs))
+        start = replace(start, W=W)
+        slopes = replace(start, L=start.L + self._taken(W).T @ start.C)
+        self.limits = self._limits_of(start)
+        self.start = np.clip(slopes.flat(), *self.limits)
+        self._like = start
+
+    def _taken(self, W: Float64) -> Float64:
+        return self._shape.taken(W, self._signs)
+
+    def _limits_of(self, start: Weights) -> tuple[Float64, Float64]:
+        """Return the smallest and largest unknowns."""
+        signs, slopes = self._signs[:, None], np.append(self._shape.monotone, 0.0)[:, None]
+        ends = zip(
+            self._shape.limits(self._signs),
+            (np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)),
+            (np.where(slopes > 0, 0.0, -np.inf), np.where(slopes < 0, 0.0, np.inf)),
+            strict=True,
+        )
+        low, high = (Weights(*parts).flat() for parts in ends)
+        return low, high
+
+    def weights(self, unknowns: Float64) -> Weights:
+        """Return the network of unknowns."""
+        at = self._like.like(unknowns)
+        return replace(at, L=at.L - self._taken(at.W).T @ at.C)
+
+    def evaluate(self, unknowns: Float64) -> tuple[float, Float64]:
+        """Return the value and the gradient."""
+        network = self.weights(unknowns)
+        value, gradient = self._objective(network.flat())
+        by = self._like.like(gradient)
+        takes = self._shape.takes(network.W, self._signs)
+        W = by.W - takes * (network.C @ by.L.T)
+        C = by.C - self._taken(network.W) @ by.L
+        return value, Weights(W, C, by.L).flat()
 
 
 def _chunks(n_rows: int) -> list[list[slice]]:

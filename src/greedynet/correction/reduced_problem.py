@@ -79,27 +79,14 @@ class Point:
 class ReducedProblem:
     """Scaled rows and an activation: everything but the inner weights and the ridge.
 
-    Parameters
-    ----------
-    rows : Rows
-        Scaled training rows.
-    affine : ndarray of shape (n_rows, n_affine)
-        Affine columns, sample weights included; they are not penalised.
-    activation : Activation
-        The `sigma`.
-    pool : Pool or None
-        Threads, over parts of the rows.
+    Affine columns, sample weights included, are not penalised.
 
     Attributes
     ----------
-    affine, activation, pool
-        As given.
     parts : list of slice
-        Parts of the rows, over which sums are taken.
+        Parts of the rows, over which sums are taken, in threads.
     scaled_X1 : ndarray of shape (n_rows, d + 1)
-        Inputs and a column of ones, sample weights included.
-    Y : ndarray of shape (n_rows, n_outputs)
-        Outputs, sample weights included.
+        Inputs and a column of ones, sample weights included; so are outputs.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ from greedynet.rows.rows import Rows
 from greedynet.support.context import FitContext
 from greedynet.support.types import Float64
 
-# Maximum number of inner weights in one system; more neurons are corrected in turn, in blocks.
+# Maximum number of inner weights in one system.
 MAX_BLOCK = 600
 _RISE = 10.0
 _TRIES = 4
@@ -36,22 +36,9 @@ _ROUNDING = 1e-14
 class VariableProjection:
     """A network on scaled rows whose neurons are corrected jointly.
 
-    Parameters
-    ----------
-    rows : Rows
-        Scaled training rows.
-    affine : ndarray of shape (n_rows, n_affine)
-        Affine columns, sample weights included; they are not penalised.
-    W : ndarray of shape (k, d + 1)
-        Inner weights of the neurons, bias last.
-    ridge : float or None
-        Penalty; None for a small initial value.
-    activation : Activation or None
-        The `sigma`; None for ReLU.
-    context : FitContext or None
-        Its clock may end corrections.
-    max_block : int
-        Maximum number of inner weights in one system; more are corrected in blocks, in turn.
+    Affine columns, sample weights included, are not penalised. Without a ridge, the initial one is
+    small. The clock of the context may end corrections. With more than `max_block` inner weights,
+    neurons are corrected in turn, in blocks.
 
     Attributes
     ----------

@@ -214,7 +214,7 @@ class FoldFit:
     def progress(
         self, candidate: Candidate, error: float
     ) -> tuple[Callable[[], Network], float, int]:
-        """Return what a user is told of a candidate; see `OnStep`."""
+        """Return what `on_step` is called with after a candidate."""
         growth, form = self.growth(candidate), self.forms[candidate.form]
         n_affine = 2 if growth.problem.plan.linear_term else 0
         n_nodes = candidate.n_neurons + form.n_hinges + n_affine

@@ -4,7 +4,7 @@
 
 Nothing of the construction changes. With two layers, rows are *lifted* by ramps along single
 columns, and neurons over lifted columns are neurons of a second layer; the knots are quantiles of
-the inputs, which do not depend on the outputs, so that held-out rows tell the truth about them.
+the inputs, which do not depend on the outputs, so that errors on held-out rows are honest.
 
 A sum of monotone ReLUs cannot level off on both sides (`rows/shape.py`), and effects often do: a
 dose, a discount, a share. So where a network must be monotone, another one is constructed of ramps
@@ -76,7 +76,7 @@ class InnerBox(_ChangedRows):
     """One hidden layer on rows whose inputs are clipped to the bulk of the data.
 
     A cell that is mistyped lies so far out that it decides scales and slopes. Heavy tails do so,
-    too, and follow a law there: held-out rows tell which it is. The box has the smallest and the
+    too, and follow a law there: held-out rows decide which it is. The box has the smallest and the
     largest cell of each column that are not far out.
     """
 

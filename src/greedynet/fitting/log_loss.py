@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.correction.log_loss_descent import PreparedRows, Weights, descend
-from greedynet.correction.shaped_log_loss import descend_in_shape
 from greedynet.fitting.candidates import GROWN_WITH, Blend, ridges_for
 from greedynet.fitting.growth import Growth, Start, State
 from greedynet.fitting.make_search import least_active
@@ -84,10 +83,17 @@ class ClassGrowth(Growth):
     def descend(self, start: Weights, ridge: float, n_steps: int, enough: float = 0.0) -> Weights:
         """Correct all weights jointly, in single precision."""
         problem, plan = self.problem, self.problem.plan
-        what, how = (self._prepared, start, ridge, n_steps, plan.activation), problem.context
-        if problem.shape is not None:
-            return descend_in_shape(*what, problem.shape, enough=enough, context=how)
-        return descend(*what, linear_term=plan.linear_term, enough=enough, context=how)
+        return descend(
+            self._prepared,
+            start,
+            ridge,
+            n_steps,
+            plan.activation,
+            linear_term=plan.linear_term,
+            shape=problem.shape,
+            enough=enough,
+            context=problem.context,
+        )
 
     # Growing in stages
 

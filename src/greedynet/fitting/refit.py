@@ -51,7 +51,7 @@ def refit(folds: Folds, found: Climb, objective: Objective, context: FitContext)
         fit, final = found.fits[0], found.fits[0].growth(chosen)
         growth, states = final, _refitted(fit, chosen, final, context)
         by_box, error = [[p] for p in fit.predict(chosen, states)], final.training_error(states)
-        # A network that was asked for does not depend on the rows that tell its error.
+        # A network that was asked for does not depend on the rows that estimate its error.
         if plan.takes_last or found.scores.improves(chosen, by_box):
             found.scores.replace(chosen, by_box, error)
         else:
@@ -200,9 +200,9 @@ def _with_errors(
         # The network may be worse than those of the folds, whose error is then too small.
         rows = folds.rows
         measure = objective.measure([rows], len(rows), plan)
-        seen = measure.error(kept.predict(rows.X).reshape(rows.Y.shape))
-        if seen > expected:
-            held_out, expected = held_out.stretched(seen / expected), seen
+        on_training = measure.error(kept.predict(rows.X).reshape(rows.Y.shape))
+        if on_training > expected:
+            held_out, expected = held_out.stretched(on_training / expected), on_training
     # Neurons without any use are left out, so that two widths may turn out to be the same.
     widths = {network.n_nodes: i for i, network in reversed(list(enumerate(networks)))}
     widths[kept.n_nodes] = rungs.index(chosen)

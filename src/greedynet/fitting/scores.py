@@ -248,7 +248,7 @@ class CandidateScores:
         return self._is_near(i, lowest)
 
     def _is_near(self, i: int, lowest: int) -> bool:
-        """Whether a candidate is worse than the best one by less than can be told."""
+        """Whether a candidate is worse than the best one by no more than the noise of the score."""
         more = self._losses(i) - self._losses(lowest)
         near = self._settings.ladder.near_tie * self.measure.standard_error(more)
         return self.measure.mean(more) <= near or self.scores[i] <= self.scores[lowest]

@@ -23,8 +23,8 @@ class LadderSettings:
     # rows: repeats where rows are few, since single folds are a lottery there; one where rows are
     # many. It fails where a few rows decide: their fold may not be among those used.
     used: tuple[tuple[int, int], ...] = ((0, 12), (60, 8), (200, 5), (400, 3), (1000, 2), (2000, 1))
-    # With fewer rows, only the constant and the line are compared: no network can be told from
-    # noise.
+    # With fewer rows, only the constant and the line are compared: no network can be
+    # distinguished from noise.
     min_rows: int = 10
     # Factor between successive widths. The best width may lie between two of them.
     growth: float = 1.5
@@ -97,7 +97,7 @@ class DepthSettings:
     # Maximum number of ramps of a column. A column with more bends is fitted by neurons.
     most_ramps: int = 8
     # With more inputs or fewer rows, no second layer is tried unless it is asked for: folds could
-    # not tell.
+    # not decide.
     max_inputs: int = 30
     min_rows: int = 50
     # Two layers may take this many times the work of one. They are missed where only wide ones are
