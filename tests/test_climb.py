@@ -701,8 +701,9 @@ def test_the_climb_ends_after_some_widths_that_are_not_better():
 
 def test_no_error_is_zero():
     scores = widths(0.5, 0.0)
-    assert 0 < scores.errors(0.0)[1] < 1e-12
-    assert scores.errors(0.0)[0] == pytest.approx(0.5)
+    mean, perfect = map(scores.measure.error, scores.predictions(0.0))
+    assert 0 < perfect < 1e-12
+    assert mean == pytest.approx(0.5)
     assert scores.scores[0] == pytest.approx(1.0)  # the outputs have the deviation 1/2
 
 
