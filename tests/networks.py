@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from greedynet import GreedyNetRegressor, Network
-from greedynet.activations import ACTIVATIONS, odd_part
+from greedynet.activations import ACTIVATIONS, LeakyReLU, odd_part
 from greedynet.model.ramps import Ramps
 from greedynet.support.tensorfile import write_tree
 from problems import regressor
@@ -102,11 +102,16 @@ def kind(name: str) -> Network:
     return random_network(**KINDS[name])
 
 
+# Those of the library, and a slope that no library takes where none is given.
+STEEP = {**ACTIVATIONS, "leaky_relu of a third": LeakyReLU(1 / 3)}
+
+
 def steep(activation: str) -> Network:
     """Return a network whose neurons see arguments of thousands, and some near zero."""
-    network = random_network(12, 2, affine=False, activation=activation)
+    network = random_network(12, 2, affine=False)
     factors = np.where(np.arange(12) < 8, 1000.0, 1.0)
-    return replace(network, inner_weights=network.inner_weights * factors[:, None])
+    weights = network.inner_weights * factors[:, None]
+    return replace(network, activation=STEEP[activation], inner_weights=weights)
 
 
 def folds(network: Network) -> bool:
