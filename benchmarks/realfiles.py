@@ -8,8 +8,8 @@ each, up to ROWS rows are written to one file, on which `greedynet fit` runs onc
 all rows, up to 2,000, to a second one, for `greedynet predict`. Prints a table in Markdown: rows
 and columns, what is odd about the file, the error that the fit tells (root mean squared, or the
 log-loss), the true one, the share of the true values within the intervals (the sets of classes) of
-90 %, and the error of LightGBM on the table before it was made odd; for a file that is refused,
-the message. Then the notes: what was assumed about each file. FOLDER keeps files and models.
+90 %, and the error of LightGBM on the table before it was made odd. On standard error: what was
+assumed about each file, or the message by which it was refused. FOLDER keeps files and models.
 """
 
 import argparse
@@ -168,14 +168,14 @@ def print_row(found):
     print("| " + " | ".join(shown(found.get(title, "")) for title in TITLES) + " |", flush=True)
 
 
-def print_notes(records):
-    for found, notes in records:
-        refused = [f"refused: {found['refused']}"] if "refused" in found else []
-        if found.get("unpredicted"):
-            refused.append(f"{found['unpredicted']} rows kept aside have no prediction")
-        print(f"\n{found['file']}")
-        for line in [*notes, *refused]:
-            print(f"  {line.strip()}")
+def print_notes(found, notes):
+    """Print what was assumed, beside the table, as soon as it is known."""
+    lines = [f"refused: {found['refused']}"] if "refused" in found else []
+    if found.get("unpredicted"):
+        lines.append(f"{found['unpredicted']} rows kept aside have no prediction")
+    print(f"{found['file']}:", file=sys.stderr)
+    for line in [*notes, *lines]:
+        print(f"  {line.strip()}", file=sys.stderr, flush=True)
 
 
 def main():
@@ -186,15 +186,14 @@ def main():
     arguments = parser.parse_args()
     print("| " + " | ".join(TITLES) + " |")
     print("| " + " | ".join("---" for _ in TITLES) + " |", flush=True)
-    records = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.out or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         for file in FILES:
             if file.name in arguments.only:
-                records.append(measured(file, folder, arguments.rows))
-                print_row(records[-1][0])
-    print_notes(records)
+                found, notes = measured(file, folder, arguments.rows)
+                print_row(found)
+                print_notes(found, notes)
 
 
 if __name__ == "__main__":

@@ -242,6 +242,26 @@ def test_titles_above_the_header(tmp_path, plain):
     assert "Houses sold in 2015" in lines
 
 
+def total(separator=","):
+    return separator.join(["Total", f"{AREA.sum():.0f}", f"{ROOMS.sum()}", f"{PRICE.sum():.2f}"])
+
+
+def test_a_row_of_totals(tmp_path):
+    table = house(street=texts(rng.integers(0, 5, N), "street {}"))
+    wanted, _ = fitted(file_of(tmp_path / "a.csv", table))
+    path = file_of(tmp_path / "b.csv", table, after=total() + "\n")
+    model, lines = fitted(path)
+    assert same(model, wanted)
+    assert "keep_totals" in lines
+    kept, _ = fitted(path, keep_totals=True)
+    assert not same(kept, wanted)
+    # Where the column that says so is ignored, too.
+    ignored, _ = fitted(path, ignore="street")
+    assert same(ignored, fitted(tmp_path / "a.csv", ignore="street")[0])
+    found = run("fit", path, "--target", "price", "--out", tmp_path / "m", *FEW)
+    assert "--keep-totals" in found.stderr
+
+
 # Columns that are left out
 
 

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import campaigns
 import hostilearrays
 import hostilefiles
+import hostilenames
 import hostiletables
 
 rng = np.random.default_rng(0)
@@ -106,6 +107,17 @@ def test_tables_are_refused_with_a_reason_or_fitted(tmp_path, numbers):
         return hostiletables.verdict(hostiletables.draw(seed), tmp_path)
 
     assert set(outcomes(attempt, numbers)) == {hostiletables.REFUSED, hostiletables.ANSWERED}
+
+
+@pytest.mark.parametrize("numbers", seeds(20, 300))
+def test_names_levels_and_paths_are_no_code(tmp_path, numbers):
+    def attempt(seed):
+        with scopes.few_folds():
+            return hostilenames.verdict(hostilenames.draw(seed), tmp_path)
+
+    known = {hostilenames.SAME, hostilenames.REFUSED, hostilenames.LOADED}
+    assert hostilenames.SAME in (found := set(outcomes(attempt, numbers)))
+    assert found <= known
 
 
 def test_attempts_are_those_of_their_seeds():
