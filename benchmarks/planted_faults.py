@@ -33,7 +33,7 @@ from plantedlines import CHOSEN
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 20240
-MOST_FILES = 4
+MOST_FILES = 12
 FLIPS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -376,7 +376,7 @@ def main() -> None:
     )
     parser.add_argument("--again", type=Path, help="results of before, whose faults are planted")
     parser.add_argument("--random", type=int, default=len(CHOSEN), help="how many are drawn")
-    parser.add_argument("--seconds", type=float, default=8.0, help="of tests, for each fault")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of tests, for each fault")
     given = parser.parse_intermixed_args()
     if given.what == "record":
         record(given.files, given.map.resolve(), given.root.resolve())
