@@ -383,11 +383,12 @@ def test_a_planted_network_is_found(name):
 
 @pytest.mark.slow
 @each_activation
-def test_a_planted_network_with_two_outputs_and_no_affine_term_is_found(name, request):
-    if name == "gelu":
+def test_a_planted_network_with_two_outputs_is_found(name, request):
+    if name == "softplus":
         request.applymarker(pytest.mark.xfail(reason="ends in a local minimum"))
-    assert error_on_new_rows(name, name, 2, n_outputs=2) < 1e-6
-    if name != "relu":
+    errors = [error_on_new_rows(name, name, seed, n_outputs=2) for seed in range(3)]
+    assert np.median(errors) < 1e-6
+    if name not in BROKEN_LINES:
         assert error_on_new_rows(name, "relu", 2, n_outputs=2) > 1e-2
 
 

@@ -1,5 +1,6 @@
 """Two hidden layers: in fits of numbers and of classes."""
 
+import warnings
 from dataclasses import replace
 from functools import cache
 
@@ -145,6 +146,27 @@ def test_auto_keeps_one_layer_where_that_is_right():
     np.testing.assert_array_equal(auto.predict(X), one.predict(X))
     assert auto.expected_error_ == one.expected_error_
     assert len(auto.ladder_) > len(one.ladder_)
+
+
+@pytest.mark.all_folds
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"hidden_layers": 2, "max_nodes": 24},
+        {"hidden_layers": 2, "n_nodes": 24, "n_networks": 2},
+        {"monotonic_cst": [1, 1], "max_nodes": 24},
+    ],
+)
+def test_averages_have_as_many_nodes_as_there_may_be(parameters):
+    """Their hinges count, and a neuron that levels off is two."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((150, 2))
+    y = 3 * X[:, 0] * X[:, 1] + 0.1 * rng.standard_normal(150)
+    model = GreedyNetRegressor(**parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", greedynet.FewerNodesWarning)
+        assert model.fit(X, y).n_nodes_ <= 24
+    assert any(candidate.n_networks > 1 for candidate in model.ladder_.candidates)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"n_nodes": 30}, {"max_nodes": 40}])

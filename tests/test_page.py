@@ -17,7 +17,7 @@ LEAST_SHARE = 0.9
 
 def wide(**parameters):
     """With all nodes that there may be, so that the fits take long enough to be measured."""
-    return GreedyNetRegressor(**({"max_nodes": 30, "select": "last"} | parameters))
+    return GreedyNetRegressor(**({"max_nodes": 60, "select": "last"} | parameters))
 
 
 FITS = {
@@ -28,7 +28,7 @@ FITS = {
     "groups": (wide(), {"groups": np.arange(300) // 20}),
     "absolute_error": (wide(max_nodes=20, loss="absolute_error"), {}),
     "chebyshev": (wide(max_nodes=5, loss="chebyshev"), {}),
-    "correct=False": (wide(max_nodes=40, cv=3, correct=False), {}),
+    "correct=False": (wide(max_nodes=80, cv=3, correct=False), {}),
     "dictionary": (wide(max_nodes=60, search=Dictionary(n_points=40_000)), {}),
     "two layers": (wide(cv=3, hidden_layers=2), {}),
     "monotone": (wide(max_nodes=12, monotonic_cst=[1, 0, 0], hidden_layers=1), {}),

@@ -564,14 +564,14 @@ def test_validation_data_of_another_scale(small, data, x_scale, y_scale):
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("search", "name", "values"),
-    [("dictionary", "rule", ["ols", "oga"]), ("continuous", "correct", [False, True])],
+    [("dictionary", "search__rule", ["ols", "oga"]), ("continuous", "correct", [False, True])],
 )
 @pytest.mark.all_folds  # settings of a test hold for its own thread
 def test_parallel_searches_and_files(data, backend, search, name, values):
     X, y = data
     with joblib.parallel_config(backend):
         grid = GridSearchCV(estimator(search), {name: values}, cv=2, n_jobs=2).fit(X, y)
-    alone = cross_val_score(estimator(search, **{name: values[1]}), X, y, cv=2)
+    alone = cross_val_score(estimator(search).set_params(**{name: values[1]}), X, y, cv=2)
     np.testing.assert_array_equal(grid.cv_results_["mean_test_score"][1], alone.mean())
     file = io.BytesIO()
     joblib.dump(grid.best_estimator_, file)

@@ -72,7 +72,7 @@ def networks_and_averages(
         yield from _by_width(scores, form, rows, plan)
         chosen = scores.best(plan.choice, form.name)
         if chosen.width:
-            yield from _averages(scores, chosen, rows, plan)
+            yield from _averages(scores, chosen, rows, form.plan(plan))
 
 
 def _by_width(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> Iterator[Candidate]:
@@ -115,7 +115,7 @@ def _averages(
     if asked == 1 or rows.n_features == 1 or chosen.n_networks > 1:
         return  # with one input, two networks would be the same
     if plan.takes_last:
-        if asked is not None:
+        if asked is not None and most >= asked:
             yield replace(chosen, width=most // asked, n_networks=asked)
         return
     grown = sorted(c.width for c in single_networks(scores.candidates, chosen.form))

@@ -237,7 +237,8 @@ class CandidateScores:
             return self._ties(i, lowest)
         if select == "1se":
             return score <= best + self.measure.standard_error(self._losses(lowest))
-        return score <= (1.0 + float(select)) ** self.measure.power * best
+        # Beyond any error, a larger share is none.
+        return score <= (1.0 + min(float(select), 1e100)) ** self.measure.power * best
 
     def _ties(self, i: int, lowest: int) -> bool:
         """Whether a simple candidate is about as good as the best one."""

@@ -26,7 +26,9 @@ from greedynet.train import train_networks
 
 
 class GreedyShallowNetwork(RegressorMixin, BaseEstimator):
-    """The network `g(x) = sum_n c_n sigma(a_n . x + b_n)` of the paper, with ReLU as `sigma`.
+    """The network of the paper, and its algorithm in five steps.
+
+    The network is `g(x) = sum_n c_n sigma(a_n . x + b_n)`, with ReLU as `sigma`.
 
     1. `points` `phi = (a, b)` are sampled from the sphere: neurons `g_phi(x) = sigma(a . x + b)`.
     2. `reduction` omits those whose collapsed ridgelet transform `CR f(phi)` is small.

@@ -328,8 +328,8 @@ PARAMETERS = (
         "n_networks",
         'int or "auto"',
         "Number of networks that are grown apart and averaged into one, which share the nodes; at "
-        'most 10, for squared errors. "auto" compares one, two and four on held-out rows. One '
-        "column always has one network.",
+        'most 10, for squared errors. "auto" compares one network with four on held-out rows, or '
+        "with two where nodes are few. One column always has one network.",
         (Whole(1, 10), Names(("auto",))),
         of=NUMBERS,
     ),
