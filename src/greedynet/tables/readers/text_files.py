@@ -372,7 +372,7 @@ def _open_zstd(path: Path) -> IO[bytes]:
         except ImportError:
             raise TableError(
                 f"{path.name} is compressed by zstd, which needs Python 3.14 or the package "
-                "zstandard: install it, or decompress the file."
+                'zstandard: write `pip install "greedynet[tables]"`, or decompress the file.'
             ) from None
         opened: IO[bytes] = zstandard.open(path, "rb")
         return opened
