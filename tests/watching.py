@@ -1,9 +1,7 @@
 """What tests see of a fit while it grows, and ways to interrupt it."""
 
-import time
 from dataclasses import dataclass, field, replace
 
-from greedynet.estimators import base
 from greedynet.fitting.climb import FoldFit
 from greedynet.linalg.factor import Factor
 from greedynet.support.context import Clock
@@ -102,17 +100,3 @@ def run_out_of_time(monkeypatch, n):
     clock = CountingClock(left=[None] * n)
     monkeypatch.setattr(Clock, "of", lambda _: clock)
     return clock
-
-
-def time_construction(monkeypatch):
-    """Return a list to which every fit adds the seconds that it spends in `construct`."""
-    construct, seconds = base.construct, []
-
-    def timed(*given, **named):
-        start = time.process_time()
-        result = construct(*given, **named)
-        seconds.append(time.process_time() - start)
-        return result
-
-    monkeypatch.setattr(base, "construct", timed)
-    return seconds
