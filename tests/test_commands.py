@@ -308,14 +308,18 @@ def test_compressed_tables(data, folder):
 def test_unknown_levels(model, folder):
     new = folder / "new.csv"
     new.write_text("x,color\n0.5,red\n0.5,pink\n0.5,grey\n0.5,pink\n")
-    result = run("predict", model, new, "--out", "p.csv", code=2)
-    assert "new.csv: column 'color' holds 'pink', 'grey', which the training data" in result.stderr
-    assert "(3 rows, first data row 2)" in result.stderr
-    assert "--unknown zero" in result.stderr
-    assert not (folder / "p.csv").exists()
-    run("predict", model, new, "--out", "p.csv", "--unknown", "zero")
-    found = [float(row["prediction"]) for row in read(folder / "p.csv")]
-    np.testing.assert_allclose(found, load(model).predict([[0.5, 0, 0, k == 0] for k in range(4)]))
+    result = run("predict", model, new, "--out", "p.csv", "--outside")
+    assert (
+        "new.csv: the training data did not contain the values of 3 cells of 'color'"
+        in result.stderr
+    )
+    assert result.stderr.count("did not contain") == 1
+    assert "3 of 4 rows are outside the training data" in result.stderr
+    rows, fitted = read(folder / "p.csv"), load(model)
+    assert [row["outside"] for row in rows] == ["", "color", "color", "color"]
+    average = [0.5, *fitted.columns.means[1:]]
+    found = fitted.predict([[0.5, 0, 0, 1], *[average] * 3])
+    np.testing.assert_allclose([float(row["prediction"]) for row in rows], found)
 
 
 def test_evaluate(model, classifier, data, labels):

@@ -11,6 +11,7 @@ from extras import need
 from greedynet import (
     GreedyNetClassifier,
     GreedyNetRegressor,
+    TableWarning,
     fit_table,
     load,
     write_report,
@@ -241,14 +242,21 @@ def test_predictions_take_what_the_errors_recommend():
     data = {**gap_table(60), "kind": np.array(["u", "v"] * 30)}
     model = fit_table(data, "y", missing="drop", n_nodes=2)
     new = {"a": [np.nan, 5.0], "b": [0.0, 0.0], "c": [0.0, 0.0], "kind": ["u", "w"]}
-    with pytest.raises(ValueError, match='`unknown="zero"`'):
-        model.predict(new, missing="mean")
-    assert np.isfinite(model.predict(new, missing="mean", unknown="zero")).all()
-    dropped = model.predict(new, missing="drop", unknown="zero")
+    with pytest.warns(TableWarning, match="values of 1 cell of 'kind', such as 'w'"):
+        dropped = model.predict(new, missing="drop")
     assert np.isnan(dropped).tolist() == [True, False]
-    low, high = model.predict_interval(new, 0.8, missing="drop", unknown="zero")
+    a, *_, u, v = model.columns.means
+    assert u + v == pytest.approx(1.0)
+    average = model.predict([[a, 0.0, 0.0, u, v], [5.0, 0.0, 0.0, u, v]])
+    with pytest.warns(TableWarning, match="'kind'"):
+        found = model.predict({**new, "kind": ["w", "w"]}, missing="mean")
+    np.testing.assert_allclose(found, average, rtol=1e-12)
+    with pytest.warns(TableWarning, match="'kind'"):
+        low, high = model.predict_interval(new, 0.8, missing="drop")
     assert np.isnan(low).tolist() == np.isnan(high).tolist() == [True, False]
-    assert model.outside(new, missing="mean", unknown="zero").columns.shape == (2, 4)
+    with pytest.warns(TableWarning, match="'kind'"):
+        outside = model.outside(new, missing="mean")
+    assert outside.columns[:, 3].tolist() == [False, True]
     with pytest.raises(ValueError, match="where every row is needed"):
         model.outside(new, missing="drop")
 
@@ -274,8 +282,12 @@ def test_rare_levels_are_pooled_with_unknown_ones(tmp_path):
     data = levels()
     model = fit_table(data, "y", n_nodes=2)
     assert model.columns.features == ("x", "kind=u", "kind=v", "kind=(other)")
-    found = model.predict({"x": [0.0] * 3, "kind": ["r1", "r3", "never seen"]})
+    new = {"x": [0.0] * 3, "kind": ["r1", "r3", "never seen"]}
+    with pytest.warns(TableWarning, match="values of 1 cell of 'kind', such as 'never seen'"):
+        found = model.predict(new)
     assert len(set(found.tolist())) == 1
+    with pytest.warns(TableWarning, match="never seen"):
+        assert model.outside(new).columns[:, 1].tolist() == [False, False, True]
     named = {**data, "kind": np.where(np.isin(data["kind"], ["u", "v"]), data["kind"], "z")}
     same = GreedyNetRegressor(n_nodes=2).fit(model.inputs(data), data["y"])
     np.testing.assert_array_equal(model.predict(data), same.predict(model.inputs(data)))

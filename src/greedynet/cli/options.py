@@ -255,11 +255,3 @@ MISSING_AS_IN_FIT = click.option(
     help="Empty cells: as learned; drop the rows; or as learned, and the mean of the training data "
     "in columns without empty cells in the fit, where learn is an error. By default as in the fit.",
 )
-UNKNOWN = click.option(
-    "--unknown",
-    type=click.Choice(["error", "zero"]),
-    default="error",
-    show_default=True,
-    help="Values of a text column that did not occur in training: stop with an error, or encode "
-    "them as all zeros; where rare values were pooled, they are one of these.",
-)

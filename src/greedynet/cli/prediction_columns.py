@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from greedynet.tables.columns import Encoded
     from greedynet.tables.model import TableModel
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -177,11 +178,12 @@ class PredictionColumns:
             names.append("classes")
         return [*names, "outside"] if self._says else names
 
-    def rows(self, X: Any, full: "NDArray[Any]") -> list[list[Any]]:
+    def rows(self, rows: "Encoded") -> list[list[Any]]:
         """Return the cells of some rows, of which only those that are full are counted."""
         import numpy as np
 
-        model, found = self._model, self._model.predict(X)
+        model, X = self._model, rows.X
+        found = model.predict(X)
         columns: list[list[Any]] = [*found.reshape(len(found), -1).T.tolist()]
         if model.classes_ is not None:
             columns += model.predict_proba(X).T.tolist()
@@ -190,7 +192,7 @@ class PredictionColumns:
             columns += np.column_stack(ends).T.tolist()
         if self._sets is not None:
             columns.append(self._texts(model.predict_set(X, self._sets)))
-        columns += self._outside(X, full)
+        columns += self._outside(rows)
         return [list(row) for row in zip(*columns, strict=True)]
 
     def sentence(self, n_rows: int) -> str:
@@ -199,13 +201,13 @@ class PredictionColumns:
 
         return outside_sentence(n_rows, self.n_outside, self._beyond)
 
-    def _outside(self, X: Any, full: "NDArray[Any]") -> list[list[str]]:
+    def _outside(self, rows: "Encoded") -> list[list[str]]:
         """Count the rows outside, and return the column that says so if it is asked for."""
         if not hasattr(self._model.estimator, "outside") and not self._says:
             return []
-        found = self._model.outside(X)
-        self.n_outside += int((found.rows & full).sum())
-        for name, n in zip(found.names, found.columns[full].sum(axis=0).tolist(), strict=True):
+        found = self._model.outside_of(rows)
+        self.n_outside += int((found.rows & rows.full).sum())
+        for name, n in zip(found.names, found.columns[rows.full].sum(axis=0).tolist(), strict=True):
             self._beyond[name] += n
         return [found.describe()] if self._says else []
 

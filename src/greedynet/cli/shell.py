@@ -78,9 +78,9 @@ def _explained(error: OSError) -> str:
 
 def as_options(message: str) -> str:
     """Replace parameters in Python notation by options of the command line."""
-    names = "missing|unknown|ignore|text|separator|decimal|thousands|encoding|dates|target|use|na"
+    names = "missing|ignore|text|separator|decimal|thousands|encoding|dates|target|use|na"
     message = re.sub(rf"`({names})=[\"']([^`]*)[\"']`", r"--\1 '\2'", message)
-    message = re.sub(r"(--(?:missing|unknown|dates)) '(\w+)'", r"\1 \2", message)
+    message = re.sub(r"(--(?:missing|dates)) '(\w+)'", r"\1 \2", message)
     message = re.sub(r"`output=(\d+)`", r"--output \1", message)
     message = re.sub(r"^`(ignore|text|output|repeats)` ", r"--\1 ", message)
     message = re.sub(r"`?bounds=\((.+?), (.+?)\)`?", _bounds, message)

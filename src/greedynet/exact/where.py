@@ -21,7 +21,7 @@ from greedynet.exact.region import (
     position_of,
 )
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Input, encode
+from greedynet.tables.columns import Columns, Input, encode_blocks, joined
 from greedynet.tables.kinds import Truths
 from greedynet.tables.readers import open_table
 
@@ -237,7 +237,8 @@ def _values(
             "a list."
         )
     cells = list(said) if isinstance(said, list | set | np.ndarray) else [said]
-    rows, _ = encode(Columns((column,)), open_table({column.name: cells}))
+    own = Columns((column,))
+    rows = joined(own, encode_blocks(own, open_table({column.name: cells}))).X
     return tuple(map(str, cells)), rows
 
 

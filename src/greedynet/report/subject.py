@@ -15,7 +15,7 @@ from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.support.checks import check_matrix, check_same_length
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Missing, Unknown
+from greedynet.tables.columns import Columns, Missing
 from greedynet.tables.load import known_names, with_columns
 from greedynet.tables.model import TableModel
 from greedynet.tables.readers import Table, TableError
@@ -144,14 +144,11 @@ def table_rows(
     target: str | None,
     *,
     missing: Missing = None,
-    unknown: Unknown = "error",
 ) -> SubjectRows:
     """Read the rows of a table that have a target, with weights if those of the fit had some."""
     weights = model.about.get("weights")
     weights = weights if weights in table.names else None
-    blocks = labelled_blocks(
-        model, table, target, missing=missing, unknown=unknown, weights=weights
-    )
+    blocks = labelled_blocks(model, table, target, missing=missing, weights=weights)
     parts = [(X, y, w) for X, y, w, _ in blocks if len(y)]
     if not parts:
         raise TableError(f"{table.label} has no rows to show.")

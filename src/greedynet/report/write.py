@@ -27,7 +27,7 @@ from greedynet.report.subject import (
 from greedynet.report.summary import code_blocks, paragraphs, score_table, suggestions, title
 from greedynet.support.files import check_target, write_atomically
 from greedynet.support.threads import deterministic_threads
-from greedynet.tables.columns import Columns, Input, Missing, Unknown
+from greedynet.tables.columns import Columns, Input, Missing
 from greedynet.tables.hold_out import has_scores, held_out_mask
 from greedynet.tables.load import as_labelled_model, open_like
 from greedynet.tables.model import TableModel
@@ -44,7 +44,6 @@ def write_report(
     held_out: Any = None,
     target: str | None = None,
     missing: Missing = None,
-    unknown: Unknown = "error",
     separator: str | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
@@ -79,8 +78,6 @@ def write_report(
         The column to predict, and its name on the page; None for that of the fit.
     missing : {"learn", "drop", "mean"} or None, default=None
         How to treat empty cells of a table, as for `evaluate`; None for the same as in training.
-    unknown : {"error", "zero"}, default="error"
-        How to treat levels of a category that the training data did not contain.
     separator : str or None, default=None
         Separator of the cells of a text file; None to detect it.
     decimal, thousands : str or None, default=None
@@ -119,7 +116,7 @@ def write_report(
         return open_like(model, _check_table(source), separator=separator, **how)
 
     def read(source: Table) -> SubjectRows:
-        return table_rows(table, source, target, missing=missing, unknown=unknown)
+        return table_rows(table, source, target, missing=missing)
 
     rows = held = None
     if y is not None:

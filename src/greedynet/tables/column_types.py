@@ -273,11 +273,13 @@ def _coded(table: Table, name: str, found: Survey) -> Coded | None:
     cell = table.store().cell(name)
     groups = table.store().query(
         f"select {cell} as v, count(*) as n from {{t}} where {cell} is not null group by 1 "
-        "having count(*) > 1 order by 1"
+        "order by 1"
     )
-    if groups["n"].sum() < _REPEATED * found.full:
+    texts, counts = as_text(as_block_column(groups["v"])), groups["n"]
+    if counts[counts > 1].sum() < _REPEATED * found.full:
         return None
-    return Coded(tuple(as_text(as_block_column(groups["v"])).tolist()))
+    repeated, rare = (tuple(texts[which].tolist()) for which in (counts > 1, counts == 1))
+    return Coded(repeated, rare=rare)
 
 
 def _pooled(levels: tuple[str, ...], found: Survey) -> Categories:
@@ -294,7 +296,8 @@ def _pooled(levels: tuple[str, ...], found: Survey) -> Categories:
     label = OTHER
     while label in common:
         label = f"({label})"
-    return Categories((*common, label), pooled=True)
+    rare = tuple(level for level in levels if level not in common)
+    return Categories((*common, label), pooled=True, rare=rare)
 
 
 def _many(found: Survey) -> str:

@@ -9,7 +9,7 @@ columns hold is found by `survey` and `column_types`.
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal, get_args
 
@@ -23,6 +23,8 @@ from greedynet.tables.kinds import Categories, Kind, Numbers, Part, from_state
 from greedynet.tables.memory import means_of
 from greedynet.tables.readers import Block, Column, Marks, Table, TableError, is_in_parts
 from greedynet.tables.readers.base import AsNumbers, empty_mask, without
+
+Masks = dict[str, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,26 @@ class Input:
             return self
         return replace(self, kind=self.kind.written(marks))
 
-    def encode(self, cells: Column, out: Float64, findings: Findings, start: int) -> None:
-        """Write the features of the cells to `out`, zeros, NaN for empty cells; record problems."""
+    def encode(
+        self, cells: Column, out: Float64, findings: Findings, start: int
+    ) -> NDArray[np.bool_] | None:
+        """Write the features of the cells to `out`, zeros, NaN for empty cells; record problems.
+
+        Returns which cells are levels that the training data did not contain, if there are some:
+        they have the means of the training data where the kind has no features for them.
+        """
         cells = without(cells, self.na)
         if self.gaps_of is not None:
             out[:, 0] = empty_mask(cells)
-            return
-        for what, where in self.kind.encode(cells, out).items():
+            return None
+        problems = self.kind.encode(cells, out)
+        for what, where in problems.items():
             findings.note(what, self.name, where, cells, start, self.kind.wanted)
+        new = problems.get("unknown")
+        if new is None or not new.any():
+            return None
+        out[new & np.isnan(out[:, 0])] = self.means or 0.0
+        return new
 
     def describe(self) -> str:
         """Return what it holds, in words."""
@@ -173,23 +187,25 @@ class Columns:
 
     def encode(
         self, block: Block, findings: Findings, start: int = 0, out: Float64 | None = None
-    ) -> Float64:
+    ) -> tuple[Float64, Masks]:
         """Return the rows of a block, `(n_rows, n_features)`, NaN for empty cells.
 
         `start` rows came before the block. They are written to their place in `out`, zeros for all
-        rows of the table, if it has so many.
+        rows of the table, if it has so many. The masks are of new levels, by the label of a column.
         """
         n_rows = len(next(iter(block.values()), ()))
         if out is None or len(out) < start + n_rows:
             X = self.zeros(n_rows)
         else:
             X = out[start : start + n_rows]
-        first = 0
+        first, new = 0, {}
         for column in self.inputs:
             last = first + column.n_features
-            column.encode(block[column.source], X[:, first:last], findings, start)
+            mask = column.encode(block[column.source], X[:, first:last], findings, start)
             first = last
-        return X
+            if mask is not None:
+                new[column.name] = mask
+        return X, new
 
     def written(self, marks: Marks) -> "Columns":
         """Return the columns with numbers that are written with these marks, if any."""
@@ -242,11 +258,12 @@ def encoded(
     also: Sequence[str] = (),
     out: Float64 | None = None,
     target: Input | None = None,
-) -> Iterator[tuple[Float64, Block]]:
+) -> Iterator[tuple[Float64, Block, Masks]]:
     """Yield the rows of a table as matrices, parts of `out` if it is given, each with its block.
 
     After the first serious problem, the remaining rows are only inspected; then all problems are
     raised as one error. The blocks include the columns `also`, as they are written, and the target.
+    The masks say where levels are new, which is warned of at the end.
     """
     columns = columns.written(table.marks)
     inputs = [*columns.of_table, *([] if target is None else [target])]
@@ -255,11 +272,12 @@ def encoded(
     names = list(dict.fromkeys((*(one.name for one in inputs), *also)))
     start = 0
     for block in table.blocks(names, numbers):
-        X = columns.encode(block, findings, start, out)
+        X, new = columns.encode(block, findings, start, out)
         start += len(X)
         if not findings.serious:
-            yield X, block
+            yield X, block, new
     findings.check()
+    findings.warn_of_new_levels()
 
 
 def target_input(
@@ -273,17 +291,13 @@ def target_input(
 
 _Ways = Literal["learn", "drop", "mean"]
 Missing = _Ways | None
-Unknown = Literal["error", "zero"]
 
 
-def check_choices(missing: Any, unknown: Any = "error") -> None:
-    """Raise an error for other values of `missing` and `unknown` than there are."""
-    for name, value, known in (
-        ("missing", missing, (*get_args(_Ways), None)),
-        ("unknown", unknown, get_args(Unknown)),
-    ):
-        if value not in known:
-            raise ValueError(f"`{name}` must be one of {known}, got {value!r}.")
+def check_missing(missing: Any) -> None:
+    """Raise an error for other values of `missing` than there are."""
+    known = (*get_args(_Ways), None)
+    if missing not in known:
+        raise ValueError(f"`missing` must be one of {known}, got {missing!r}.")
 
 
 def is_table(given: Any) -> bool:
@@ -292,29 +306,48 @@ def is_table(given: Any) -> bool:
     return known or hasattr(given, "columns") or hasattr(given, "blocks")
 
 
-def encode(
-    columns: Columns, table: Table, *, missing: Missing = None, unknown: Unknown = "error"
-) -> tuple[Float64, NDArray[np.bool_]]:
-    """Return all rows of a table, zeros where a row is not complete, and which rows are.
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Some rows of a table.
 
-    The parameters are those of `encode_blocks`.
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Inputs of the estimator, zeros in rows that are not complete.
+    full : ndarray of bool, of shape (n_rows,)
+        Which rows are complete.
+    cells : dict
+        Columns by name.
+    new : dict of str to ndarray of bool
+        Where levels are ones that the training data did not contain, by the column.
     """
-    rows, masks = [columns.zeros(0)], [np.zeros(0, dtype=np.bool_)]
-    for X, full, _ in encode_blocks(columns, table, missing=missing, unknown=unknown):
-        X[~full] = 0.0
-        rows.append(X)
-        masks.append(full)
-    return np.concatenate(rows), np.concatenate(masks)
+
+    X: Float64
+    full: NDArray[np.bool_]
+    cells: Block
+    new: Masks = field(default_factory=dict)
 
 
-def blanked(
-    values: NDArray[Any], full: NDArray[np.bool_] | None, blank: Any = np.nan
-) -> NDArray[Any]:
-    """Return values with a blank in the rows that are not complete; None for rows that all are.
+def joined(columns: Columns, parts: Iterable[Encoded]) -> Encoded:
+    """Return all rows, without their cells."""
+    found = [Encoded(columns.zeros(0), np.zeros(0, dtype=np.bool_), {}), *parts]
+    sizes = [len(part.X) for part in found]
+    new = {
+        name: np.concatenate(
+            [p.new.get(name, np.zeros(n, np.bool_)) for p, n in zip(found, sizes, strict=True)]
+        )
+        for name in dict.fromkeys(name for part in found for name in part.new)
+    }
+    X, full = (np.concatenate([getattr(part, what) for part in found]) for what in ("X", "full"))
+    return Encoded(X, full, {}, new)
+
+
+def blanked(values: NDArray[Any], full: NDArray[np.bool_], blank: Any = np.nan) -> NDArray[Any]:
+    """Return values with a blank in the rows that are not complete.
 
     A blank None makes an array of objects.
     """
-    if full is None or full.all():
+    if full.all():
         return values
     found = values.astype(object) if blank is None else values.copy()
     found[~full] = blank
@@ -326,10 +359,9 @@ def encode_blocks(
     table: Table,
     *,
     missing: Missing = None,
-    unknown: Unknown = "error",
     also: Sequence[str] = (),
     target: Input | None = None,
-) -> Iterator[tuple[Float64, NDArray[np.bool_], Block]]:
+) -> Iterator[Encoded]:
     """Yield the rows of a table in order, several thousand at a time.
 
     Parameters
@@ -338,21 +370,10 @@ def encode_blocks(
         How to treat empty cells: as learned, which is an error in columns without empty cells in
         training; leave the row incomplete; as learned, and elsewhere insert the mean of the
         training data; or raise an error.
-    unknown : {"error", "zero"}
-        How to treat levels of a category that the training data did not contain.
     also : sequence of str
         Columns to include in the blocks as they are written.
     target : Input or None
         A column to include as it is read.
-
-    Yields
-    ------
-    X : ndarray of shape (n_rows, n_features)
-        Inputs of the estimator, NaN for empty cells.
-    full : ndarray of bool, of shape (n_rows,)
-        Which rows are complete.
-    block : dict
-        Columns by name.
     """
     beside = also if target is None else (*also, target.name)
     check_present(table, (*columns.names, *beside), "column")
@@ -367,10 +388,10 @@ def encode_blocks(
         table.label,
         empty_is_fine=missing in ("drop", "mean"),
         learned_gaps=columns.learned_gaps if missing == "learn" else None,
-        unknown_is_fine=unknown == "zero",
     )
-    for X, block in encoded(columns, table, findings, also, target=target):
+    for X, block, new in encoded(columns, table, findings, also, target=target):
         empty = np.isnan(X)
-        if fill and empty.any():
-            X, empty = np.where(empty, means, X), np.zeros_like(empty)
-        yield X, np.asarray(~empty.any(axis=1)), block
+        full = np.asarray(fill | ~empty.any(axis=1))
+        if empty.any():
+            X = np.where(empty, means, X) if fill else np.where(full[:, None], X, 0.0)
+        yield Encoded(X, full, block, new)

@@ -1,12 +1,14 @@
 """Problems of a table, counted over all its blocks, and reported in a line or two."""
 
 import difflib
+import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.support.errors import TableWarning
 from greedynet.tables.kinds.marks import read_marked
 from greedynet.tables.readers import Column, Table, TableError, is_text
 
@@ -40,14 +42,11 @@ class Findings:
         label: str,
         *,
         empty_is_fine: bool = False,
-        unknown_is_fine: bool = False,
         learned_gaps: Collection[str] | None = None,
     ) -> None:
         self._label = label
         self._learned_gaps = None if learned_gaps is None else frozenset(learned_gaps)
-        self._fine = {"empty"} if empty_is_fine else set()
-        if unknown_is_fine:
-            self._fine.add("unknown")
+        self._fine = {"empty", "unknown"} if empty_is_fine else {"unknown"}
         self._tallies: dict[str, dict[str, Occurrences]] = {}
 
     def note(
@@ -87,6 +86,22 @@ class Findings:
                     said = said.replace("empty cells:", "empty cells where training had none:")
                 raise TableError(f"{self._label}: {said}")
 
+    def warn_of_new_levels(self) -> None:
+        """Say once which columns have levels that the training data did not contain."""
+        found = [
+            f"{tally.count:,} {'cell' if tally.count == 1 else 'cells'} of {name!r}, such as "
+            f"{next(iter(tally.cells))!r}"
+            for name, tally in self.tallies("unknown").items()
+        ]
+        if found:
+            listed = "; ".join(found[:_SHOWN]) + ("; ..." if len(found) > _SHOWN else "")
+            warnings.warn(
+                f"{self._label}: the training data did not contain the values of {listed}: they "
+                "are predicted like rare values, or like the average.",
+                TableWarning,
+                stacklevel=2,
+            )
+
 
 _COMPLAINTS = {
     "class": (
@@ -100,11 +115,6 @@ _COMPLAINTS = {
     "infinite": "column {name!r} holds infinite numbers ({tally}): correct these cells.",
     "negative": (
         "column {name!r} holds negative weights ({tally}): correct these cells; 0 leaves a row out."
-    ),
-    "unknown": (
-        "column {name!r} holds {cells}, which the training data did not contain ({tally}): correct "
-        'these cells, include such rows in the training data, or write `unknown="zero"` to treat '
-        "them as none of the known values."
     ),
 }
 

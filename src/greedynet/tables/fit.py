@@ -13,7 +13,7 @@ from greedynet.estimators.checkpoint import checkpoint
 from greedynet.estimators.gap_choice import expects_less
 from greedynet.support.errors import TableWarning
 from greedynet.tables.column_types import ColumnTypes, as_names, column_types, input_names
-from greedynet.tables.columns import Missing, check_choices
+from greedynet.tables.columns import Missing, check_missing
 from greedynet.tables.estimator import fitted, scores_aside, scores_on
 from greedynet.tables.findings import check_present
 from greedynet.tables.hold_out import HoldOut, held_out_record
@@ -152,7 +152,7 @@ def fit_table(
     model : TableModel
     """
     began = perf_counter()
-    check_choices(missing)
+    check_missing(missing)
     roles = Roles.of(groups, weights, time, hold_out_by, dates)
     roles.check_choice(parameters, validate)
     hold = HoldOut.of(hold_out, hold_out_by, hold_out_last, roles)

@@ -190,7 +190,7 @@ def _errors(
     # A part may have no empty cells, and not all levels.
     missing: Missing = "mean" if model.missing == "learn" else model.missing
     weights = options.get("weights")
-    scores = evaluate(model, held, missing=missing, unknown="zero", weights=weights)
+    scores = evaluate(model, held, missing=missing, weights=weights)
     name = measure_of(scores)
     name = "log_loss" if name == "accuracy" else name
     return scores[name], model.about["training"][name], name

@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -20,17 +20,17 @@ from greedynet.support.tensorfile import StoredTree, write_tree
 from greedynet.support.types import Float64
 from greedynet.tables.columns import (
     Columns,
+    Encoded,
     Missing,
-    Unknown,
     blanked,
-    check_choices,
-    encode,
+    check_missing,
     encode_blocks,
     is_table,
+    joined,
 )
 from greedynet.tables.hold_out import without_scores
 from greedynet.tables.kinds import Kind, Numbers, from_state
-from greedynet.tables.readers import Block, Table, open_as_fitted
+from greedynet.tables.readers import Table, open_as_fitted
 from greedynet.tables.scores import labelled_rows
 from greedynet.tables.stored import table_of
 from greedynet.tables.summary import expectation_of, summary_of
@@ -109,15 +109,11 @@ class TableModel:
         """
         return summary_of(self)
 
-    def predict(
-        self,
-        X: Any,
-        return_std: bool = False,
-        *,
-        missing: Missing = None,
-        unknown: Unknown = "error",
-    ) -> Any:
+    def predict(self, X: Any, return_std: bool = False, *, missing: Missing = None) -> Any:
         """Predict numbers or classes.
+
+        A level of a category that the training data did not contain is predicted like rare levels,
+        if some were pooled, and else like the average; a `TableWarning` counts such cells.
 
         Parameters
         ----------
@@ -130,9 +126,6 @@ class TableModel:
             training, and elsewhere by the mean of the training data; "learn": the same, but the
             latter is an error; "drop": no prediction for the row, NaN, or None for a class. None
             for the same as in training, but an error instead of "drop".
-        unknown : {"error", "zero"}, default="error"
-            How to treat levels of a category that the training data did not contain: "zero" for
-            none of the known ones. Where rare levels were pooled, they belong to these.
 
         Returns
         -------
@@ -140,144 +133,95 @@ class TableModel:
         std : ndarray of the same shape
             Only if `return_std`.
         """
-        model = self._regressor("predict(X, return_std=True)") if return_std else None
-        inputs, full = self._encoded(X, missing, unknown)
-        if model is None:
-            blank = np.nan if self.classes_ is None else None
-            return blanked(self._predicted(inputs), full, blank)
-        with _names_are_known():
-            y, std = model.predict(inputs, return_std=True)
-        return blanked(y, full), blanked(std, full)
+        if return_std:
+            model = self._regressor("predict(X, return_std=True)")
+            return self._answers(X, missing, lambda rows: model.predict(rows, return_std=True))
+        blank = np.nan if self.classes_ is None else None
+        (found,) = self._answers(X, missing, lambda rows: (self.estimator.predict(rows),), blank)
+        return found
 
     def predict_interval(
-        self,
-        X: Any,
-        coverage: float = 0.9,
-        *,
-        missing: Missing = None,
-        unknown: Unknown = "error",
+        self, X: Any, coverage: float = 0.9, *, missing: Missing = None
     ) -> tuple[Float64, Float64]:
         """Return intervals that contain new numbers with a given probability.
 
         Parameters
         ----------
-        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
+        X, missing
             As for `predict`.
         coverage : float, default=0.9
             Share of new numbers that the intervals shall contain.
-        missing : {"learn", "drop", "mean"} or None, default=None
-            How to treat empty cells, as for `predict`.
-        unknown : {"error", "zero"}, default="error"
-            How to treat levels that the training data did not contain, as for `predict`.
 
         Returns
         -------
         low, high : ndarray of shape (n_rows,) or (n_rows, n_outputs)
         """
         model = self._regressor("predict_interval")
-        inputs, full = self._encoded(X, missing, unknown)
-        with _names_are_known():
-            low, high = model.predict_interval(inputs, coverage)
-        return blanked(low, full), blanked(high, full)
+        low, high = self._answers(X, missing, lambda rows: model.predict_interval(rows, coverage))
+        return low, high
 
     def predict_set(
-        self,
-        X: Any,
-        coverage: float = 0.9,
-        *,
-        missing: Missing = None,
-        unknown: Unknown = "error",
+        self, X: Any, coverage: float = 0.9, *, missing: Missing = None
     ) -> NDArray[np.bool_]:
         """Return sets of classes that contain the class of new rows with a given probability.
 
         Parameters
         ----------
-        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
+        X, missing
             As for `predict`.
         coverage : float, default=0.9
             Share of new rows whose class shall be in their set.
-        missing : {"learn", "drop", "mean"} or None, default=None
-            How to treat empty cells, as for `predict`.
-        unknown : {"error", "zero"}, default="error"
-            How to treat levels that the training data did not contain, as for `predict`.
 
         Returns
         -------
         sets : ndarray of bool, of shape (n_rows, n_classes)
             In the order of `classes_`; without any for a row that is dropped.
         """
-        if self.classes_ is None:
-            raise AttributeError(
-                "`predict_set` is available for classes only; this model predicts numbers: write "
-                "`predict_interval`."
-            )
-        inputs, full = self._encoded(X, missing, unknown)
-        with _names_are_known():
-            found = np.asarray(self.estimator.predict_set(inputs, coverage))
-        return blanked(found, full, False)
+        model = self._classifier("predict_set", ": write `predict_interval`")
+        (found,) = self._answers(
+            X, missing, lambda rows: (model.predict_set(rows, coverage),), False
+        )
+        return found
 
-    def outside(self, X: Any, *, missing: Missing = None, unknown: Unknown = "error") -> Outside:
+    def predict_proba(self, X: Any, *, missing: Missing = None) -> Float64:
+        """Return the probability of every class, `(n_rows, n_classes)`.
+
+        Parameters
+        ----------
+        X, missing
+            As for `predict`.
+        """
+        model = self._classifier("predict_proba")
+        (found,) = self._answers(X, missing, lambda rows: (model.predict_proba(rows),))
+        return found
+
+    def outside(self, X: Any, *, missing: Missing = None) -> Outside:
         """Return which rows are outside the training data, where predictions are guesses.
 
         Parameters
         ----------
-        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
-            As for `predict`.
-        missing : {"learn", "mean"} or None, default=None
-            How to treat empty cells, as for `predict`.
-        unknown : {"error", "zero"}, default="error"
-            How to treat levels that the training data did not contain, as for `predict`.
+        X, missing
+            As for `predict`, but without "drop".
 
         Returns
         -------
         outside : Outside
-            With one column for each column of the table, and then for each "... is missing".
+            With one column for each column of the table, and then for each "... is missing"; a
+            level that the training data did not contain is outside.
         """
-        if isinstance(self.estimator, Network):
-            raise AttributeError(
-                "`outside` needs a model that was fitted; this file contains only its network: "
-                "save the model itself by `save`."
-            )
+        return self.outside_of(self._encoded(X, missing, every=True))
+
+    def outside_of(self, rows: Encoded) -> Outside:
+        """Return which rows of a table are outside the training data."""
+        self._check_fitted("outside")
         with _names_are_known():
-            found = self.estimator.outside(self.inputs(X, missing=missing, unknown=unknown))
+            found = self.estimator.outside(rows.X)
         starts = np.cumsum([0, *(column.n_features for column in self.columns.inputs)])[:-1]
         columns = np.logical_or.reduceat(found.columns, starts, axis=1)
-        return Outside(columns, found.distance, self.columns.labels)
-
-    def _regressor(self, what: str) -> GreedyNetRegressor:
-        if isinstance(self.estimator, GreedyNetRegressor):
-            return self.estimator
-        advice = (
-            "this file contains only its network: save the model itself by `save`"
-            if self.classes_ is None
-            else "this model predicts classes: write `predict_set`"
-        )
-        raise AttributeError(f"`{what}` is available for fitted models of numbers; {advice}.")
-
-    def predict_proba(
-        self, X: Any, *, missing: Missing = None, unknown: Unknown = "error"
-    ) -> Float64:
-        """Return the probability of every class.
-
-        Parameters
-        ----------
-        X : str, path, data frame, mapping or array-like of shape (n_rows, n_features)
-            As for `predict`.
-        missing : {"learn", "drop", "mean"} or None, default=None
-            How to treat empty cells, as for `predict`.
-        unknown : {"error", "zero"}, default="error"
-            How to treat levels that the training data did not contain, as for `predict`.
-
-        Returns
-        -------
-        p : ndarray of shape (n_rows, n_classes)
-        """
-        if self.classes_ is None:
-            raise AttributeError(
-                "`predict_proba` is available for classes only; this model predicts numbers."
-            )
-        inputs, full = self._encoded(X, missing, unknown)
-        return blanked(self._probabilities(inputs), full)
+        labels = self.columns.labels
+        for name, mask in rows.new.items():
+            columns[:, labels.index(name)] |= mask
+        return Outside(columns, found.distance, labels)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R^2 for numbers, and the accuracy for classes, as scikit-learn's estimators do.
@@ -322,49 +266,12 @@ class TableModel:
             It knows no errors of its own, only that of the estimator, if there is one: `score`
             tells them on any table.
         """
-        if isinstance(self.estimator, Network):
-            raise AttributeError(
-                "`truncate` needs a model that was fitted; this file contains only its network: "
-                "save the model itself by `save`."
-            )
+        self._check_fitted("truncate")
         # Errors were measured on the larger network.
         unknown = {"training": None, "validation": None}
         held_out = without_scores(self.about.get("held_out"))
         about = {**self.about, **unknown, "held_out": held_out}
         return replace(self, estimator=self.estimator.truncate(n_nodes, within=within), about=about)
-
-    def predict_blocks(
-        self,
-        table: Table,
-        *,
-        missing: Missing = None,
-        unknown: Unknown = "error",
-    ) -> Iterator[tuple[NDArray[Any], Float64 | None, NDArray[np.bool_]]]:
-        """Predict the rows of a table in order, several thousand at a time.
-
-        Parameters
-        ----------
-        table : Table
-            The rows.
-        missing : {"learn", "drop", "mean"} or None
-            How to treat rows with empty cells, as for `predict`. None for the same as in training.
-        unknown : {"error", "zero"}
-            How to treat levels of a category that the training data did not contain.
-
-        Yields
-        ------
-        predictions : ndarray of shape (n_rows,) or (n_rows, n_outputs)
-            Numbers or classes.
-        probabilities : ndarray of shape (n_rows, n_classes) or None
-            For classes.
-        full : ndarray of bool, of shape (n_rows,)
-            False for rows without a prediction, whose values are meaningless.
-        """
-        missing = missing or self.missing
-        for X, full, _ in self.encode_blocks(table, missing=missing, unknown=unknown):
-            X[~full] = 0.0
-            p = None if self.classes_ is None else self._probabilities(X)
-            yield self._predicted(X), p, full
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file from which `greedynet.load` restores it.
@@ -393,58 +300,75 @@ class TableModel:
         estimator = restore(StoredTree(kind, inner, contents.library_version))
         return cls(columns, estimator, target, missing, about)
 
+    # Rows of a table
+
     def encode_blocks(
-        self,
-        table: Table,
-        *,
-        missing: Missing = None,
-        unknown: Unknown = "error",
-        also: Sequence[str] = (),
-    ) -> Iterator[tuple[Float64, NDArray[np.bool_], Block]]:
-        """Yield inputs of the estimator, a mask of the complete rows, and the columns `also`.
+        self, table: Table, *, missing: Missing = None, also: Sequence[str] = ()
+    ) -> Iterator[Encoded]:
+        """Yield the rows of a table in order, several thousand at a time, and the columns `also`.
 
-        The parameters are those of `predict_blocks`, but without `missing`, empty cells raise an
-        error.
+        Without `missing`, empty cells raise an error.
         """
-        return encode_blocks(self.columns, table, missing=missing, unknown=unknown, also=also)
+        return encode_blocks(self.columns, table, missing=missing, also=also)
 
-    def inputs(self, X: Any, *, missing: Missing = None, unknown: Unknown = "error") -> Any:
+    def inputs(self, X: Any, *, missing: Missing = None) -> Any:
         """Return the inputs of the estimator, `(n_rows, n_features)`; a matrix stays unchanged.
 
         Parameters
         ----------
-        X : str, path, data frame, mapping, Table or array-like of shape (n_rows, n_features)
-            As for `predict`.
-        missing : {"learn", "mean"} or None, default=None
-            How to treat empty cells, as for `predict`.
-        unknown : {"error", "zero"}, default="error"
-            How to treat levels that the training data did not contain, as for `predict`.
+        X, missing
+            As for `predict`, but without "drop".
         """
-        if missing == "drop":
+        return self._encoded(X, missing, every=True).X
+
+    def _encoded(self, X: Any, missing: Missing, *, every: bool = False) -> Encoded:
+        """Return the inputs of the estimator; all rows are complete if `every` one is needed."""
+        if missing == "drop" and every:
             raise ValueError(
                 '`missing` must be "learn", "mean" or None where every row is needed, got "drop": '
                 "drop the rows before."
             )
-        return self._encoded(X, missing, unknown)[0]
-
-    def _encoded(
-        self, X: Any, missing: Missing, unknown: Unknown
-    ) -> tuple[Any, NDArray[np.bool_] | None]:
-        """Return the inputs of the estimator, and which rows are complete; None for a matrix."""
         if not is_table(X):
-            return X, None
-        check_choices(missing, unknown)
+            return Encoded(X, np.ones(0, dtype=np.bool_), {})
+        check_missing(missing)
         how = missing or (None if self.missing == "drop" else self.missing)
         table = open_as_fitted(self.about, X)
-        return encode(self.columns, table, missing=how, unknown=unknown)
+        return joined(self.columns, encode_blocks(self.columns, table, missing=how))
 
-    def _predicted(self, X: Any) -> NDArray[Any]:
+    def _answers(
+        self, X: Any, missing: Missing, ask: Callable[[Any], Sequence[Any]], blank: Any = np.nan
+    ) -> tuple[Any, ...]:
+        """Return what the estimator says of rows, and a blank where they are not complete."""
+        rows = self._encoded(X, missing)
         with _names_are_known():
-            return np.asarray(self.estimator.predict(X))
+            found = ask(rows.X)
+        return tuple(blanked(np.asarray(one), rows.full, blank) for one in found)
 
-    def _probabilities(self, X: Any) -> Float64:
-        with _names_are_known():
-            return np.asarray(self.estimator.predict_proba(X))
+    # What there is
+
+    def _check_fitted(self, what: str) -> None:
+        if isinstance(self.estimator, Network):
+            raise AttributeError(
+                f"`{what}` needs a model that was fitted; this file contains only its network: "
+                "save the model itself by `save`."
+            )
+
+    def _regressor(self, what: str) -> GreedyNetRegressor:
+        if isinstance(self.estimator, GreedyNetRegressor):
+            return self.estimator
+        advice = (
+            "this file contains only its network: save the model itself by `save`"
+            if self.classes_ is None
+            else "this model predicts classes: write `predict_set`"
+        )
+        raise AttributeError(f"`{what}` is available for fitted models of numbers; {advice}.")
+
+    def _classifier(self, what: str, advice: str = "") -> GreedyNetClassifier:
+        if isinstance(self.estimator, GreedyNetClassifier):
+            return self.estimator
+        raise AttributeError(
+            f"`{what}` is available for classes only; this model predicts numbers{advice}."
+        )
 
 
 def _state(model: SaveMixin | Network) -> dict[str, Any]:

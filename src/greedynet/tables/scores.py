@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from greedynet.losses import Loss, Squared, get_loss
 from greedynet.support.checks import safe_norm
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Input, Missing, Unknown, encode_blocks, target_input
+from greedynet.tables.columns import Input, Missing, encode_blocks, target_input
 from greedynet.tables.findings import Findings, check_present
 from greedynet.tables.readers import Column, Table, TableError
 from greedynet.tables.readers.base import label_text, looked_up, parse_numbers
@@ -26,7 +26,6 @@ def evaluate(
     target: str | None = None,
     *,
     missing: Missing = None,
-    unknown: Unknown = "error",
     weights: str | None = None,
 ) -> dict[str, Any]:
     """Compare a model's predictions with the target column of a table.
@@ -38,8 +37,6 @@ def evaluate(
     missing : {"learn", "drop", "mean"} or None
         How to treat empty cells, as for `TableModel.predict`, but "drop" leaves the rows out; None
         for the same as in training. Rows without a target are dropped in all cases.
-    unknown : {"error", "zero"}
-        How to treat levels of a category that the training data did not contain.
     weights : str or None
         Column of weights, by which rows count; None if every row counts once.
 
@@ -50,8 +47,8 @@ def evaluate(
         `scores_by_class`.
     """
     wanted, found, chances, counts, left_out = [], [], [], [], 0
-    options: dict[str, Any] = {"missing": missing, "unknown": unknown, "weights": weights}
-    for X, y, w, n_left_out in labelled_blocks(model, table, target, **options):
+    blocks = labelled_blocks(model, table, target, missing=missing, weights=weights)
+    for X, y, w, n_left_out in blocks:
         left_out += n_left_out
         if not len(y):
             continue
@@ -78,7 +75,6 @@ def labelled_blocks(
     target: str | None = None,
     *,
     missing: Missing = None,
-    unknown: Unknown = "error",
     weights: str | None = None,
 ) -> Iterator[tuple[Float64, NDArray[Any], Float64 | None, int]]:
     """Yield the rows of a table that have all inputs and a target, several thousand at a time.
@@ -98,16 +94,16 @@ def labelled_blocks(
     column = target_input(target, model.classes_, model.target_kind, model.target_gaps)
     column = column.written(table.marks)
     also = [] if weights is None else [weights]
-    how: dict[str, Any] = {"missing": missing, "unknown": unknown, "also": also, "target": column}
-    for X, full, block in encode_blocks(model.columns, table, **how):
-        y, has_y = read_target(block[target], column, model.classes_, findings, start)
-        keep, w = full & has_y, None
+    how: dict[str, Any] = {"missing": missing, "also": also, "target": column}
+    for rows in encode_blocks(model.columns, table, **how):
+        y, has_y = read_target(rows.cells[target], column, model.classes_, findings, start)
+        keep, w = rows.full & has_y, None
         if weights is not None:
-            w, has_w = read_weights(block[weights], weights, findings, start)
+            w, has_w = read_weights(rows.cells[weights], weights, findings, start)
             keep &= has_w
-        start += len(X)
+        start += len(y)
         if not findings.serious:
-            yield X[keep], y[keep], None if w is None else w[keep], int(np.sum(~keep))
+            yield rows.X[keep], y[keep], None if w is None else w[keep], int(np.sum(~keep))
     findings.check()
 
 

@@ -67,7 +67,7 @@ def read_rows(
     matrix = empty_matrix(table.n_rows, types.inputs.n_features, on_disk=on_disk)
     outputs: list[NDArray[Any]] = []
     how: dict[str, Any] = {"also": roles.names, "target": target, "out": matrix}
-    for X, block in encoded(types.inputs, table, findings, **how):
+    for X, block, _ in encoded(types.inputs, table, findings, **how):
         y, keep = read_target(block[target.name], target, labels, findings, n_rows)
         keep &= beside.weighted(block, findings, n_rows)
         if missing == "drop":

@@ -13,7 +13,6 @@ from greedynet.cli.options import (
     MODEL,
     READING_OPTIONS,
     TRUE_VALUES,
-    UNKNOWN,
     reading,
 )
 from greedynet.cli.shell import plural, score_name
@@ -24,7 +23,6 @@ from greedynet.cli.shell import plural, score_name
 @DATA
 @TRUE_VALUES
 @MISSING_AS_IN_FIT
-@UNKNOWN
 @reading
 @click.option(
     "--weights",

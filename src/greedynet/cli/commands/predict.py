@@ -10,14 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from greedynet.cli.files import check_files, standard_output
-from greedynet.cli.options import (
-    DATA,
-    MODEL,
-    OUTPUT_OR_STREAM,
-    READING_OPTIONS,
-    UNKNOWN,
-    reading,
-)
+from greedynet.cli.options import DATA, MODEL, OUTPUT_OR_STREAM, READING_OPTIONS, reading
 from greedynet.cli.prediction_columns import CellWriter, KeptColumns, PredictionColumns
 from greedynet.cli.shell import plural
 
@@ -78,7 +71,6 @@ _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
     help="Add the column outside: the columns in which a row is beyond the training data, or "
     "'combination' if only its values together are.",
 )
-@UNKNOWN
 @reading
 def predict(model: Path, data: Path, out: Path | str, **options: Any) -> None:
     """Predict the rows of DATA with a saved MODEL.
@@ -153,20 +145,19 @@ def _write(
     from greedynet.tables.readers import TableError
 
     n_rows = n_empty = 0
-    missing, unknown = options["missing"] or model.missing, options["unknown"]
+    missing = options["missing"] or model.missing
     with _opened(out) as text:
         separator = "\t" if _suffix(out) in (".tsv", ".tab") else ","
         writer = CellWriter(text, separator, safe=options["safe_cells"])
-        blocks = model.encode_blocks(table, missing=missing, unknown=unknown, also=kept.names)
-        for X, full, block in blocks:
-            X[~full] = 0.0
+        for rows in model.encode_blocks(table, missing=missing, also=kept.names):
             if n_rows == 0:
                 writer.write([*kept.names, *columns.names()])
-            found = zip(kept.rows(block), columns.rows(X, full), full.tolist(), strict=True)
+            are_full = rows.full.tolist()
+            found = zip(kept.rows(rows.cells), columns.rows(rows), are_full, strict=True)
             for keys, row, is_full in found:
                 writer.write([*keys, *(row if is_full else [""] * len(row))])
-            n_rows += len(X)
-            n_empty += int((~full).sum())
+            n_rows += len(are_full)
+            n_empty += are_full.count(False)
         if n_rows == 0:
             raise TableError(f"{table.label} has no rows below the names.")
     note = writer.note()

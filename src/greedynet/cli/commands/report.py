@@ -13,7 +13,6 @@ from greedynet.cli.options import (
     OUTPUT,
     READING_OPTIONS,
     TRUE_VALUES,
-    UNKNOWN,
     data_argument,
     reading,
 )
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 )
 @TRUE_VALUES
 @MISSING_AS_IN_FIT
-@UNKNOWN
 @reading
 @click.option(
     "--output",

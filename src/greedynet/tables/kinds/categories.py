@@ -21,11 +21,13 @@ from greedynet.tables.readers.base import looked_up
 class Categories:
     """A column of text with few distinct values, sorted, see `base.Kind`.
 
-    If `pooled`, the last level stands for all that are not listed: rare ones, and unknown ones.
+    If `pooled`, the last level stands for all that are not listed: the `rare` ones of the training
+    data, and new ones.
     """
 
     levels: tuple[str, ...]
     pooled: bool = False
+    rare: tuple[str, ...] = ()
     wanted = "categories"
     expression = None
 
@@ -39,17 +41,17 @@ class Categories:
         return tuple(f"{name}={level}" for level in self.levels)
 
     def encode(self, cells: Column, out: Float64) -> Problems:
-        """Write 1 to the feature of each cell's level."""
+        """Write 1 to the feature of each cell's level; NaN where nothing stands for a new one."""
+        last = len(self.levels) - 1
         place = {level: i for i, level in enumerate(self.levels)} | {"": -1}
-        others = len(self.levels) - 1 if self.pooled else -2
-        at = looked_up(cells, lambda text: place.get(text, others))
+        place |= dict.fromkeys(self.rare, last)
+        at = looked_up(cells, lambda text: place.get(text, -2))
+        new = at == -2
+        at = np.where(new, last, at) if self.pooled else at
         known = at >= 0
-        if known.all():
-            out[np.arange(len(at)), at] = 1.0
-            return {}
         out[known, at[known]] = 1.0
-        out[at == -1] = np.nan
-        return {"empty": at == -1, "unknown": at == -2}
+        out[~known] = np.nan
+        return {"empty": at == -1, "unknown": new} if new.any() or not known.all() else {}
 
     def parts(self, name: str) -> tuple[Part, ...]:
         """Return all levels in one picture."""
@@ -67,18 +69,23 @@ class Categories:
 
     def state(self) -> dict[str, Any]:
         """Return plain values."""
-        return {"type": "category", "levels": list(self.levels), "pooled": self.pooled}
+        return {
+            "type": "category",
+            "levels": list(self.levels),
+            "pooled": self.pooled,
+            "rare": list(self.rare),
+        }
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Categories":
         """Return the categories from plain values."""
-        levels, pooled = tuple(state["levels"]), state["pooled"]
-        are_texts = all(isinstance(level, str) for level in levels)
-        if not levels or not are_texts or len(set(levels)) < len(levels):
+        levels, pooled, rare = tuple(state["levels"]), state["pooled"], tuple(state["rare"])
+        are_texts = all(isinstance(level, str) for level in (*levels, *rare))
+        if not levels or not are_texts or len({*levels, *rare}) < len(levels) + len(rare):
             raise ValueError(f"`levels` must be different texts, got {levels!r:.80}.")
         if not isinstance(pooled, bool):
             raise ValueError(f"`pooled` must be true or false, got {pooled!r}.")
-        return cls(levels, pooled)
+        return cls(levels, pooled, rare)
 
 
 _SHOWN = 8
@@ -105,12 +112,12 @@ class Truths:
         return (name,)
 
     def encode(self, cells: Column, out: Float64) -> Problems:
-        """Write 1 for true and 0 for false."""
+        """Write 1 for true and 0 for false, NaN for anything else."""
         found = looked_up(cells, _truth_of)
-        out[:, 0] = np.where(found == _EMPTY, np.nan, np.maximum(found, 0))
+        out[:, 0] = np.where(found < 0, np.nan, found)
         if found.min(initial=0) >= 0:
             return {}
-        return {"empty": found == _EMPTY, "unknown": found == _OTHER}
+        return {"empty": found == _EMPTY, "text": found == _OTHER}
 
     def parts(self, name: str) -> tuple[Part, ...]:
         """Return both in one picture."""

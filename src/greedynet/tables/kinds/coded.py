@@ -27,6 +27,8 @@ class Coded:
     ----------
     texts : tuple of str
         The levels that come more than once.
+    rare : tuple of str
+        The others.
     values : tuple of tuple of float
         For each level, and at the end for all others, the means of the target, one for each of
         several classes, and the logarithm of one plus the number of rows; empty before it is
@@ -38,6 +40,7 @@ class Coded:
     texts: tuple[str, ...]
     values: tuple[tuple[float, ...], ...] = ()
     n_means: int = 1
+    rare: tuple[str, ...] = ()
     wanted = "categories"
     levels = None
     expression = None
@@ -55,11 +58,14 @@ class Coded:
 
     def encode(self, cells: Column, out: Float64) -> Problems:
         """Write the means and the number of rows."""
+        others = len(self.texts)
         place = {text: i for i, text in enumerate(self.texts)} | {"": -1}
-        at = looked_up(cells, lambda text: place.get(text, len(self.texts)))
+        place |= dict.fromkeys(self.rare, others)
+        at = looked_up(cells, lambda text: place.get(text, others + 1))
+        new, at = at > others, np.minimum(at, others)
         out[:] = self.of_places(at) if self.values else at[:, None]
         out[at == -1] = np.nan
-        return {"empty": at == -1}
+        return {"empty": at == -1, "unknown": new}
 
     def of_places(self, at: NDArray[np.intp]) -> Float64:
         """Return the features of levels by their places, any for -1."""
@@ -105,19 +111,21 @@ class Coded:
     def state(self) -> dict[str, Any]:
         """Return plain values."""
         values = [list(row) for row in self.values]
-        return {"type": "coded", "texts": list(self.texts), "values": values}
+        texts, rare = list(self.texts), list(self.rare)
+        return {"type": "coded", "texts": texts, "values": values, "rare": rare}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Coded":
         """Return the kind from plain values, or raise an error for what cannot be."""
         texts, values = tuple(state["texts"]), np.array(state["values"], dtype=np.float64)
-        if not texts or not all(isinstance(text, str) for text in texts):
+        rare = tuple(state["rare"])
+        if not texts or not all(isinstance(text, str) for text in (*texts, *rare)):
             raise ValueError(f"`texts` of a column must be texts, got {texts!r:.80}.")
         if values.ndim != 2 or len(values) != len(texts) + 1 or values.shape[1] < 2:
             raise ValueError("`values` of a column must have a row for each level, and one more.")
         if not np.isfinite(values).all():
             raise ValueError("`values` of a column must be finite numbers.")
-        return cls(texts, tuple(map(tuple, values.tolist())), values.shape[1] - 1)
+        return cls(texts, tuple(map(tuple, values.tolist())), values.shape[1] - 1, rare)
 
 
 def _means(at: NDArray[np.intp], T: Float64, n: int) -> Float64:
