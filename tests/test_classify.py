@@ -42,7 +42,6 @@ from greedynet.rows.splitting import FoldSettings, n_of_others, stratified_folds
 from greedynet.search import Dictionary
 from greedynet.search.batch import BatchSearch, _Chosen
 from greedynet.support.context import FitContext
-from greedynet.support.threads import Pool
 
 RELU = get_activation("relu")
 FOLDS = FoldSettings()
@@ -201,36 +200,6 @@ def test_the_functional_is_orthogonal_to_the_columns(n_outputs, weighted, ridge)
         np.testing.assert_allclose(rest / scale, Q @ (Q.T @ (rest / scale)), atol=1e-12)
         wanted = losses_and_residual(columns @ fit.weights, rows.Y)[1]
         np.testing.assert_array_equal(fit.residuals, wanted)
-
-
-@each_number_of_outputs
-def test_row_weights_are_copies(n_outputs):
-    rows = some_rows(n_outputs=n_outputs)
-    copies = np.random.default_rng(0).integers(1, 4, len(rows))
-    rows = replace(rows, weights=copies / copies.mean())
-    columns = some_columns(rows)
-    each = np.repeat(np.arange(len(rows)), copies)
-    again = columns[each] / np.sqrt(copies.mean())
-    found = Logistic().fit(columns, rows.Y, rows.weights)
-    wanted = Logistic().fit(again, rows.Y[each], None)
-    np.testing.assert_allclose(columns[each] @ found.weights, again @ wanted.weights, atol=1e-7)
-    unweighted = Logistic().fit(columns, rows.Y, None)
-    assert np.abs(columns @ (unweighted.weights - found.weights)).max() > 0.01
-
-
-@each_number_of_outputs
-@weighted_or_not
-def test_outer_weights_are_those_of_scikit_learn(n_outputs, weighted):
-    """`C = 1 / (n ridge)` is the same penalty, on columns of length root n."""
-    rows, ridge = some_rows(n_outputs=n_outputs, weighted=weighted), 0.05
-    columns = some_columns(rows)
-    fit = refitted(Logistic(ridge), columns, rows)
-    model = LogisticRegression(
-        C=1 / (len(rows) * ridge), fit_intercept=False, tol=1e-10, max_iter=10_000
-    )
-    model.fit(columns * np.sqrt(len(rows)), labels_of(rows.Y), rows.weights)
-    wanted = probabilities(columns @ (model.coef_.T * np.sqrt(len(rows))))
-    np.testing.assert_allclose(probabilities(columns @ fit.weights), wanted, atol=2e-3)
 
 
 def test_without_columns_there_is_nothing_but_the_classes():
@@ -455,19 +424,6 @@ def test_every_width_of_a_path_has_the_log_loss_it_says(n_outputs, weighted, lin
     # Each width is refitted by a few steps only.
     assert (np.diff(path.training_errors) < 1e-4).all()
     assert path.training_errors[-1] < 0.9 * path.training_errors[0]
-
-
-@each_number_of_outputs
-@weighted_or_not
-@pytest.mark.parametrize("linear_term", [True, False])
-def test_validation_rows_are_scored_by_their_log_loss(n_outputs, weighted, linear_term):
-    rows, held = (
-        some_rows(150, n_outputs=n_outputs, weighted=weighted, seed=seed) for seed in (0, 1)
-    )
-    path = constructed(rows, held, max_neurons=10, linear_term=linear_term).path
-    for n_nodes, score in zip(path.n_nodes, path.held_out_errors, strict=True):
-        logits = path.network_at(int(n_nodes)).predict(held.X)
-        assert prudent(logits, held.Y, held.weights) == pytest.approx(score, rel=1e-6)
 
 
 def test_a_short_path_is_the_beginning_of_a_long_one():
@@ -902,18 +858,6 @@ def test_single_precision_is_that_of_the_products_only(weighted, activation):
     np.testing.assert_allclose(slopes, slope, atol=1e-6 * np.abs(slope).max())
 
 
-def test_threads_change_no_bit_of_the_log_loss():
-    rows, at = many_rows(9_000)
-    pool = Pool(2)
-    (value, slope), (again, slopes) = (
-        PenalisedLogLoss(rows, at, 0.1, RELU, linear_term=True, pool=p).evaluate(at.flat())
-        for p in (None, pool)
-    )
-    pool.close()
-    assert again == value
-    np.testing.assert_array_equal(slopes, slope)
-
-
 def test_a_network_is_carried_from_one_scaling_to_another():
     """Its logits stay; columns have another order and other signs."""
     rng = np.random.default_rng(0)
@@ -1005,22 +949,6 @@ def test_what_is_left_is_outside_the_span_of_all_that_were_taken():
     F = np.c_[Q, G[:, taken]]
     wanted = residual - F @ np.linalg.lstsq(F, residual, rcond=None)[0]
     np.testing.assert_allclose(chosen.residual, wanted, atol=1e-12)
-
-
-def test_weights_are_copies_in_a_scan():
-    rng = np.random.default_rng(0)
-    X, times = rng.normal(size=(80, 2)), rng.integers(1, 4, 80)
-    r = np.sign(X[:, :1] * X[:, 1:])
-    heavy, rows, _ = batch(X, times.astype(float))
-    many, _, _ = batch(np.repeat(X, times, axis=0))
-    # The directions between two rows are drawn by their positions.
-    many._pool, heavy._pool = (s._group(np.eye(2)) for s in (many, heavy))
-    found = [
-        heavy.propose(rows.weighted(r), none_yet(2), 3),
-        many.propose(np.repeat(r, times, axis=0), none_yet(2), 3),
-    ]
-    for a, b in zip(*found, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
 
 
 def test_where_nothing_is_left_nothing_is_proposed():

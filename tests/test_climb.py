@@ -1,7 +1,7 @@
 """The climb: candidates, their scores, the choice, and what a told error is worth."""
 
 import sys
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,6 @@ from greedynet.model.candidate import (
     TWO_LAYERS,
     Candidate,
     Ladder,
-    widths_up_to,
 )
 from greedynet.paper import load_example
 from greedynet.rows.affine import RIDGES, AffineTerm, RidgeLine
@@ -121,14 +120,6 @@ def test_the_line_of_a_quantile_follows_the_spread(q):
         squares = rows.Y - RidgeLine.of(rows).predict(X)
         squares -= np.quantile(squares, q)
         assert loss.size(left, None) < 0.97 * loss.size(squares, None)
-
-
-@every_loss
-def test_the_line_of_noise_is_flat(loss):
-    """As many columns as rows: without a ridge it would meet every row."""
-    X, y = standardised(40, 40, 0), np.random.default_rng(1).normal(size=(40, 1))
-    line, _ = line_of(Rows(X, y), loss)
-    assert np.ptp(line.predict(X)) < 0.3 * np.ptp(y)
 
 
 # What is tried
@@ -541,15 +532,6 @@ def widths(*errors, **options):
 # Candidates
 
 
-def test_candidates_are_values():
-    one = network(4, form=TWO_LAYERS, ridge=0.1)
-    assert one == replace(network(4, ridge=0.1), form=TWO_LAYERS)
-    assert {one: "known"}[network(4, form=TWO_LAYERS, ridge=0.1)] == "known"
-    assert len({one, replace(one, pruned=True), replace(one, n_networks=2)}) == 3
-    with pytest.raises(FrozenInstanceError, match="width"):
-        one.width = 5
-
-
 @pytest.mark.parametrize(
     ("candidate", "name", "n_neurons"),
     [
@@ -582,12 +564,6 @@ def test_a_ladder_is_its_candidates_and_their_errors():
     assert ladder.error_of("blend") is None
     lines = str(ladder).splitlines()
     assert [i for i, line in enumerate(lines) if line.endswith("<- chosen")] == [3]
-
-
-def test_widths_grow_by_a_factor():
-    assert widths_up_to(30, 1.5) == [1, 2, 3, 4, 6, 9, 14, 21, 30]
-    assert widths_up_to(1, 1.5) == [1]
-    assert widths_up_to(0, 1.5) == []
 
 
 # The choice
@@ -772,16 +748,6 @@ def test_errors_are_mean_sizes_in_any_unit(loss):
     assert measure.score(Y - 0.5 * left) == pytest.approx(measure.score(Y - left) / 4, rel=1e-12)
     assert huge.error(1e200 * (Y - left)) == pytest.approx(1e200 * wanted, rel=1e-9)
     assert huge.score(1e200 * (Y - left)) == pytest.approx(measure.score(Y - left), rel=1e-9)
-
-
-def test_the_score_of_classes_is_the_log_loss_and_half_a_row_more():
-    classes = np.eye(2)[[0, 1, 1, 0]]
-    logits = np.log([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.7, 0.3]])
-    measure = LogLosses([Rows(np.zeros((4, 1)), classes)], 4)
-    right, wrong = np.log([0.9, 0.8, 0.4, 0.7]), np.log([0.1, 0.2, 0.6, 0.3])
-    np.testing.assert_allclose(measure.losses(logits), -right)
-    wanted = -(right.sum() + 0.5 * wrong.mean()) / 4.5
-    assert measure.score(logits) == measure.error(logits) == pytest.approx(wanted)
 
 
 # Forms

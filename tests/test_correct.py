@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation
 from greedynet.correction.outer_solver import OuterSolver
@@ -66,26 +65,37 @@ def state_of(rows, W, ridge=0.1, affine=True, max_block=MAX_BLOCK):
 # Twins
 
 
-def columns_of(rows, W, affine):
+def columns_of(rows, W, affine, name="relu"):
     X1 = np.column_stack([rows.X, np.ones(len(rows))])
-    return np.column_stack([affine, rows.weighted(np.maximum(X1 @ W.T, 0))])
+    return np.column_stack([affine, rows.weighted(get_activation(name).value(X1 @ W.T))])
 
 
 def penalty_of(F, affine, ridge):
     return np.diag(np.r_[np.zeros(affine.shape[1]), np.full(F.shape[1] - affine.shape[1], ridge)])
 
 
-def solved(rows, W, affine, ridge):
+def solved(rows, W, affine, ridge, name="relu"):
     """Outer weights and residual of given inner weights, by ridge regression."""
-    F, Y = columns_of(rows, W, affine), rows.weighted(rows.Y)
+    F, Y = columns_of(rows, W, affine, name), rows.weighted(rows.Y)
     weights = np.linalg.solve(F.T @ F + penalty_of(F, affine, ridge), F.T @ Y)
     return weights, Y - F @ weights
 
 
-def twin_objective(rows, W, affine, ridge):
-    weights, residual = solved(rows, W, affine, ridge)
+def twin_objective(rows, W, affine, ridge, name="relu"):
+    weights, residual = solved(rows, W, affine, ridge, name)
     size = np.sum(W**2) + np.sum(weights[affine.shape[1] :] ** 2)
     return float(np.sum(residual**2) + ridge * size)
+
+
+def twin_gradient(rows, W, affine, ridge, name, step=1e-6):
+    """Derivative of the objective by the inner weights, by central differences."""
+
+    def objective_at(moved):
+        return twin_objective(rows, moved, affine, ridge, name)
+
+    changes = step * np.eye(W.size).reshape(W.size, *W.shape)
+    differences = [objective_at(W + e) - objective_at(W - e) for e in changes]
+    return np.reshape(differences, W.shape) / (2 * step)
 
 
 def objective(state, ridge=None):
@@ -138,31 +148,6 @@ def test_outer_weights_and_errors_are_those_of_ridge_regression(n_outputs, weigh
     assert objective(state) == pytest.approx(wanted, rel=1e-8)
 
 
-@pytest.mark.parametrize("ridge", [1e-6, 0.1, 10.0])
-def test_balancing_lowers_the_objective_and_makes_scales_nothing(ridge):
-    rows = some_rows()
-    W = some_neurons(6, 2)
-    state = state_of(rows, W, ridge)
-    assert objective(state) <= twin_objective(rows, W, affine_of(rows), ridge) * (1 + 1e-9)
-    assert np.all(np.sum(state.points * W, axis=1) > 0)
-    np.testing.assert_allclose(
-        np.abs(np.sum(state.points * W, axis=1)),
-        np.linalg.norm(state.points, axis=1) * np.linalg.norm(W, axis=1),
-    )
-    if ridge < 1e-3:
-        other = state_of(rows, W * np.random.default_rng(1).uniform(0.1, 10, (6, 1)), ridge)
-        np.testing.assert_allclose(other.points, state.points, rtol=1e-2)
-        inner = np.linalg.norm(state.points, axis=1)
-        np.testing.assert_allclose(inner, np.linalg.norm(state.weights[-6:], axis=1), rtol=1e-2)
-
-
-def test_predictions_on_the_rows_are_what_the_error_is_of():
-    rows = some_rows(n_outputs=2)
-    state = state_of(rows, some_neurons(6, 2)).improve(3)
-    left = rows.Y - state.predict(rows.X, AffineTerm.of(rows).evaluate(rows.X))
-    assert np.sum(left**2) == pytest.approx(state.error, rel=1e-9)
-
-
 # Steps
 
 
@@ -190,63 +175,6 @@ def lapack(monkeypatch):
     return watched
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("affine", [True, False])
-def test_the_gradient_is_that_of_finite_differences(lapack, n_outputs, weighted, affine):
-    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
-    state = state_of(rows, some_neurons(5, 2), affine=affine)
-    W, A, ridge = state.points.copy(), affine_of(rows, affine), state.ridge
-    # No row is so near a kink that a difference would cross it.
-    X1 = np.column_stack([rows.X, np.ones(len(rows))])
-    assert np.abs(X1 @ W.T).min() > 1e-5
-    state.improve(1)
-    numeric = np.empty(W.size)
-    for i in range(W.size):
-        change = np.zeros(W.size)
-        change[i] = 1e-6
-        up, down = (W + sign * change.reshape(W.shape) for sign in (1, -1))
-        difference = twin_objective(rows, up, A, ridge) - twin_objective(rows, down, A, ridge)
-        numeric[i] = difference / 2e-6
-    # The step goes down, along half of the derivative.
-    np.testing.assert_allclose(-2 * lapack.right[0], numeric, rtol=1e-5, atol=1e-6)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_outputs", [1, 3])
-def test_the_system_is_that_of_stacked_outputs(n_outputs, weighted):
-    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
-    state = state_of(rows, some_neurons(5, 2))
-    ((_, S),) = state.systems()
-    wanted = twin_system(rows, state, affine_of(rows))
-    np.testing.assert_allclose(symmetric(S), wanted, rtol=1e-6, atol=1e-8)
-
-
-@pytest.mark.parametrize("n_outputs", [1, 2])
-def test_where_the_network_fits_the_system_is_that_of_finite_differences(n_outputs):
-    """Kaufman's form leaves out a term with the residual, which is zero here."""
-    rng = np.random.default_rng(0)
-    X, W, A = rng.uniform(-1, 1, (80, 2)), some_neurons(4, 2, seed=2), rng.standard_normal((3, 1))
-    X1 = np.column_stack([X, np.ones(80)])
-    Y = np.maximum(X1 @ W.T, 0) @ rng.uniform(1, 2, (4, n_outputs)) + X1 @ A
-    rows = Rows(X, Y)
-    affine, ridge = affine_of(rows), 1e-7
-    state = state_of(rows, W, ridge)
-    assert state.error < 1e-9
-    ((_, S),) = state.systems()
-    numeric = np.empty((80 * n_outputs, W.size))
-    for i in range(W.size):
-        change = np.zeros(W.size)
-        change[i] = 1e-6
-        up, down = (
-            solved(rows, state.points + sign * change.reshape(W.shape), affine, ridge)[1]
-            for sign in (1, -1)
-        )
-        numeric[:, i] = (up - down).T.ravel() / 2e-6
-    wanted = numeric.T @ numeric
-    np.testing.assert_allclose(symmetric(S), wanted, atol=1e-4 * np.abs(wanted).max())
-
-
 def test_a_step_solves_the_damped_system(lapack):
     rows = some_rows(n_outputs=2)
     state = state_of(rows, some_neurons(5, 2))
@@ -261,46 +189,6 @@ def test_a_step_solves_the_damped_system(lapack):
     np.testing.assert_allclose(lapack.solutions[0], wanted, rtol=1e-4, atol=1e-7)
     taken = (state.points - before).ravel()
     np.testing.assert_array_equal(taken, before.ravel() + lapack.solutions[-1] - before.ravel())
-
-
-@law(
-    seed=st.integers(0, 2**32),
-    d=st.integers(1, 4),
-    k=st.integers(1, 12),
-    n_outputs=st.integers(1, 3),
-    weighted=st.booleans(),
-    affine=st.booleans(),
-    power=st.integers(-6, 2),
-    max_block=st.sampled_from([1, 8, 600]),
-)
-def test_the_objective_never_rises(seed, d, k, n_outputs, weighted, affine, power, max_block):
-    rows = some_rows(40, d, n_outputs, weighted=weighted, seed=seed)
-    state = state_of(rows, some_neurons(k, d, seed), 10.0**power, affine, max_block)
-    before = objective(state)
-    for _ in range(5):
-        state.improve(1)
-        after = objective(state)
-        assert after <= before * (1 + 1e-12)
-        before = after
-    assert state.ridge == 10.0**power
-
-
-@pytest.mark.parametrize("n_outputs", [1, 2])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_neurons_that_were_moved_find_back(n_outputs, weighted):
-    rng = np.random.default_rng(0)
-    X, W = rng.uniform(-1, 1, (300, 2)), some_neurons(3, 2, seed=2)
-    Y = np.maximum(X @ W[:, :-1].T + W[:, -1], 0) @ rng.uniform(1, 2, (3, n_outputs))
-    rows = Rows(X, Y, rng.uniform(0.2, 2, 300) if weighted else None)
-    start = W * (1 + 0.1 * rng.standard_normal(W.shape))
-    state = state_of(rows, start, 1e-7)
-    before = state.error
-    state.improve(6)
-    assert state.error < 1e-3 * before
-    state.improve(60)
-    assert state.error < 1e-8 * before
-    found = state.points / np.linalg.norm(state.points, axis=1, keepdims=True)
-    np.testing.assert_allclose(found, W / np.linalg.norm(W, axis=1, keepdims=True), atol=1e-3)
 
 
 def test_blocks_reach_all_neurons_and_come_as_far():
@@ -319,19 +207,6 @@ def test_blocks_reach_all_neurons_and_come_as_far():
     state.improve(60)
     assert np.all(np.any(state.points != start, axis=1))
     assert before - objective(state) > 0.8 * (before - objective(whole))
-
-
-def test_weights_are_copies():
-    rows = some_rows(60, 2, 2)
-    copies = np.random.default_rng(0).integers(1, 4, 60)
-    each = np.repeat(np.arange(60), copies)
-    W = some_neurons(5, 2)
-    weighted = state_of(Rows(rows.X, rows.Y, copies.astype(float)), W).improve(4)
-    repeated = state_of(rows.take(each), W).improve(4)
-    np.testing.assert_allclose(weighted.points, repeated.points, rtol=1e-5)
-    np.testing.assert_allclose(weighted.weights[-5:], repeated.weights[-5:], rtol=1e-5)
-    assert weighted.error == pytest.approx(repeated.error, rel=1e-7)
-    np.testing.assert_allclose(weighted.without(3).points, repeated.without(3).points, rtol=1e-5)
 
 
 # The ridge and the effective parameters
@@ -662,43 +537,19 @@ SMOOTH = ["relu3", *(name for name, sigma in ACTIVATIONS.items() if degree_of(si
 each_activation = pytest.mark.parametrize("name", ACTIVATIONS)
 
 
-def state_for(name, rows, W, ridge=0.1, affine=True):
-    return VariableProjection(rows, affine_of(rows, affine), W, ridge, get_activation(name))
-
-
-def columns_for(name, rows, W, affine):
-    X1 = np.column_stack([rows.X, np.ones(len(rows))])
-    G = get_activation(name).value(X1 @ W.T)
-    return np.column_stack([affine, rows.weighted(G)])
-
-
-def solved_for(name, rows, W, affine, ridge):
-    """Outer weights and residual of given inner weights, by ridge regression."""
-    F, Y = columns_for(name, rows, W, affine), rows.weighted(rows.Y)
-    weights = np.linalg.solve(F.T @ F + penalty_of(F, affine, ridge), F.T @ Y)
-    return weights, Y - F @ weights
-
-
-def gradient_for(name, rows, W, affine, ridge, step=1e-6):
-    """Derivative of the objective by the inner weights, by central differences."""
-
-    def objective_at(moved):
-        weights, residual = solved_for(name, rows, moved, affine, ridge)
-        size = np.sum(moved**2) + np.sum(weights[affine.shape[1] :] ** 2)
-        return np.sum(residual**2) + ridge * size
-
-    changes = step * np.eye(W.size).reshape(W.size, *W.shape)
-    differences = [objective_at(W + e) - objective_at(W - e) for e in changes]
-    return np.reshape(differences, W.shape) / (2 * step)
+def state_for(name, rows, W, ridge=0.1, affine=True, max_block=MAX_BLOCK):
+    columns, activation = affine_of(rows, affine), get_activation(name)
+    return VariableProjection(rows, columns, W, ridge, activation, max_block=max_block)
 
 
 @each_activation
 @pytest.mark.parametrize("affine", [True, False])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_objective_never_rises_whatever_the_activation(name, weighted, affine):
+def test_the_objective_never_rises(name, weighted, affine):
     for seed, ridge in enumerate((1e-6, 1e-2, 1.0)):
         rows = some_rows(60, 1 + seed, 1 + seed, weighted=weighted, seed=seed)
-        state = state_for(name, rows, some_neurons(6, 1 + seed, seed), ridge, affine)
+        W, max_block = some_neurons(6, 1 + seed, seed), (MAX_BLOCK, 8, 1)[seed]
+        state = state_for(name, rows, W, ridge, affine, max_block)
         first = before = objective(state)
         for _ in range(8):
             state.improve(1)
@@ -709,34 +560,37 @@ def test_the_objective_never_rises_whatever_the_activation(name, weighted, affin
         assert state.ridge == ridge
         if seed:
             # With next to no ridge, and powers of one input, rounding says what the weights are.
-            _, residual = solved_for(name, rows, state.points, affine_of(rows, affine), ridge)
+            A = affine_of(rows, affine)
+            _, residual = solved(rows, state.points, A, ridge, name)
             assert state.error == pytest.approx(np.sum(residual**2), rel=1e-6)
 
 
 @each_activation
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_outputs", [1, 3])
-def test_the_gradient_of_any_activation_is_that_of_finite_differences(
-    lapack, name, n_outputs, weighted
-):
+@pytest.mark.parametrize(
+    ("weighted", "n_outputs", "affine"),
+    [(False, 1, True), (True, 3, True), (True, 1, False), (False, 3, False)],
+)
+def test_the_gradient_is_that_of_finite_differences(lapack, name, n_outputs, weighted, affine):
     rows = some_rows(n_outputs=n_outputs, weighted=weighted)
-    state = state_for(name, rows, some_neurons(5, 2))
+    state = state_for(name, rows, some_neurons(5, 2), affine=affine)
     W = state.points.copy()
+    # No row is so near a kink that a difference would cross it.
     X1 = np.column_stack([rows.X, np.ones(len(rows))])
     assert np.abs(X1 @ W.T).min() > 1e-5
-    numeric = gradient_for(name, rows, W, affine_of(rows), state.ridge)
+    numeric = twin_gradient(rows, W, affine_of(rows, affine), state.ridge, name)
     state.improve(1)
+    # The step goes down, along half of the derivative.
     atol = 1e-6 * np.abs(numeric).max()
     np.testing.assert_allclose(-2 * lapack.right[0], numeric.ravel(), rtol=1e-5, atol=atol)
 
 
 @each_activation
 @pytest.mark.parametrize("n_outputs", [1, 2])
-def test_the_system_of_any_activation_is_that_of_the_derivative(name, n_outputs):
+def test_the_system_is_that_of_the_derivative(name, n_outputs):
     """Kaufman's form, with the projector and the derivatives of all outputs written out."""
     rows = some_rows(n_outputs=n_outputs, weighted=True)
     state, A = state_for(name, rows, some_neurons(4, 2)), affine_of(rows)
-    F = columns_for(name, rows, state.points, A)
+    F = columns_of(rows, state.points, A, name)
     P = np.eye(len(F)) - F @ np.linalg.solve(F.T @ F + penalty_of(F, A, state.ridge), F.T)
     X1 = np.column_stack([rows.X, np.ones(len(rows))])
     slope = get_activation(name).slope(X1 @ state.points.T)
@@ -754,13 +608,13 @@ def test_where_correction_ends_the_objective_is_flat(name, weighted):
     rows = some_rows(100, 2, 2, weighted=weighted)
     state = state_for(name, rows, some_neurons(4, 2), 1e-2)
     A = affine_of(rows)
-    before = gradient_for(name, rows, state.points, A, state.ridge)
+    before = twin_gradient(rows, state.points, A, state.ridge, name)
     # A step may fail for want of damping, which the next one has: several in a row are the end.
     values = [np.inf] * 8
     while objective(state) < values[-8] and len(values) < 500:
         values.append(objective(state))
         state.improve(1)
-    after = gradient_for(name, rows, state.points, A, state.ridge)
+    after = twin_gradient(rows, state.points, A, state.ridge, name)
     assert np.abs(after).max() < 2e-3 * np.abs(before).max()
     if len(values) < 500:
         assert np.abs(after).max() < 1e-6 * np.abs(before).max()
@@ -774,7 +628,7 @@ def test_balancing_shares_the_size_and_changes_no_prediction(name, weighted):
     rows = some_rows(n_outputs=2, weighted=weighted)
     W, A, ridge = some_neurons(5, 2), affine_of(rows), 1e-10
     state = state_for(name, rows, W, ridge)
-    weights, residual = solved_for(name, rows, W, A, ridge)
+    weights, residual = solved(rows, W, A, ridge, name)
     found = rows.weighted(state.predict(rows.X, AffineTerm.of(rows).evaluate(rows.X)))
     np.testing.assert_allclose(rows.weighted(rows.Y) - found, residual, atol=1e-6)
     inner = np.linalg.norm(state.points, axis=1)
@@ -808,7 +662,7 @@ def test_predictions_on_the_rows_are_the_rows_less_the_residual(name, weighted, 
 
 
 @each_activation
-def test_weights_are_copies_whatever_the_activation(name):
+def test_weights_are_copies(name):
     rows = some_rows(60, 2, 2)
     copies = np.random.default_rng(0).integers(1, 4, 60)
     each = np.repeat(np.arange(60), copies)
@@ -834,7 +688,7 @@ def test_the_first_ridge_is_small_and_smaller_for_smooth_neurons(name):
 
 @each_activation
 @pytest.mark.parametrize("affine", [True, False])
-def test_neurons_of_any_activation_that_were_moved_find_back(name, affine):
+def test_neurons_that_were_moved_find_back(name, affine):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (300, 2))
     scale = 1.0 if degree_of(get_activation(name)) is not None else 4.0

@@ -31,21 +31,21 @@ psutil = need("psutil")  # distributed needs it too
 import dask.array as da  # noqa: E402
 import dask.dataframe as dd  # noqa: E402
 from distributed import Client, LocalCluster  # noqa: E402
+from distributed.comm.core import CommClosedError  # noqa: E402
 
 from greedynet.dask import (  # noqa: E402
     ClusterError,
     DaskGreedyNetClassifier,
     DaskGreedyNetRegressor,
-    DaskSource,
 )
 from greedynet.dask.cluster import (  # noqa: E402
     PlacedShard,
     Shards,
     Waiting,
     assign,
+    explain_lost_scheduler,
     largest_load,
 )
-from greedynet.dask.partitions import Partitions  # noqa: E402
 from greedynet.dask.shard import Contents, Shard  # noqa: E402
 
 # The one way that a mistake in waiting shows; far more than any test takes on a busy machine.
@@ -185,12 +185,6 @@ def test_inputs_are_clipped_to_the_box_of_all_rows(client, small_samples):
     np.testing.assert_array_equal(found, model.predict(on_dask(near, 500)).compute())
     free = fit(client, DaskGreedyNetRegressor(n_nodes=8, extrapolate=True), X, y)
     assert np.abs(free.predict(on_dask(far, 500)).compute() - found).max() > 0.1
-
-
-def test_rows_as_many_as_are_sampled_in_earnest(client):
-    X, y = problem(40_000)
-    wanted = GreedyNetRegressor(n_nodes=5).fit(X, y)
-    assert_same_network(fit(client, DaskGreedyNetRegressor(n_nodes=5), X, y, chunks=8_000), wanted)
 
 
 @pytest.mark.parametrize("sampled", [False, True])
@@ -974,23 +968,6 @@ def test_no_workers_at_all():
         fit(client, DaskGreedyNetRegressor(n_nodes=4), *problem(300), chunks=100)
 
 
-def test_the_source_alone(client):
-    """Sums and rows of a source are those of the arrays, in the order of the partitions."""
-    X, y = problem(600)
-    chunks = (0, 250, 1, 349)
-    with DaskSource(
-        Partitions.of(on_dask(X, chunks), on_dask(y, chunks), None, "Test"), client
-    ) as source:
-        preparation = Preparation(3, 1)
-        n_rows, survey = source.total(preparation, Surveyed())
-        assert n_rows == survey.n_rows == 600
-        np.testing.assert_array_equal(survey.input_range, [X.min(axis=0), X.max(axis=0)])
-        positions = np.array([0, 3, 249, 250, 251, 599])
-        rows = source.take(preparation, positions)
-        np.testing.assert_array_equal(rows.X, X[positions])
-        np.testing.assert_array_equal(rows.Y[:, 0], y[positions])
-
-
 def test_the_seconds_of_a_shard_are_within_those_of_the_call():
     X, y = problem(900)
     shard = Shard([0, 1], [(X[:600], y[:600], None), (X[600:], y[600:], None)])
@@ -999,20 +976,6 @@ def test_the_seconds_of_a_shard_are_within_those_of_the_call():
     assert 0 <= answer.seconds <= time.perf_counter() - before
     assert answer.counts == {0: 600, 1: 300}
     assert answer.found.n_rows == 900
-
-
-def test_rows_are_prepared_anew_for_another_preparation(client):
-    X, y = problem(600)
-    labels = np.where(y > 0.5, 7.0, 5.0)
-    with DaskSource(
-        Partitions.of(on_dask(X, 200), on_dask(labels, 200), None, "Test"), client
-    ) as source:
-        everything = np.arange(600)
-        source.total(Preparation(3, 1), Surveyed())
-        numbers = source.take(Preparation(3, 1), everything)
-        np.testing.assert_array_equal(numbers.Y[:, 0], labels)
-        classes = source.take(Preparation(3, 1, np.array([5.0, 7.0])), everything)
-        np.testing.assert_array_equal(classes.Y[:, 0], labels == 7.0)
 
 
 @pytest.mark.parametrize("kind", [DaskGreedyNetRegressor, DaskGreedyNetClassifier])
@@ -1078,11 +1041,6 @@ class OfScheduler:
 
 
 def test_the_loss_of_a_scheduler_is_named():
-    need("distributed")
-    from distributed.comm.core import CommClosedError
-
-    from greedynet.dask.cluster import ClusterError, explain_lost_scheduler
-
     lost = r"The scheduler of `client` at tcp://10.0.0.1:8786 was lost.*`checkpoint`"
     for status, error in (
         ("running", CommClosedError("in <TCP (closed)>")),
