@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from extras import need
-from greedynet import GreedyNetRegressor
 from greedynet.cli import main
 from greedynet.paper import load_example
 
@@ -16,8 +15,15 @@ need("jax")
 need("matplotlib").use("Agg")
 
 from greedynet.paper import reproduce as module  # noqa: E402
-from greedynet.paper.reproduce import Settings, network_of, part_names, plain, reproduce  # noqa: E402
-from greedynet.paper.store import PartStore, StoreError  # noqa: E402
+from greedynet.paper.reproduce import (  # noqa: E402
+    PartStore,
+    Settings,
+    StoreError,
+    network_of,
+    part_names,
+    plain,
+    reproduce,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -108,25 +114,6 @@ def command(tmp_path_factory):
         result = CliRunner().invoke(main, ["reproduce", "1", "--quick", "--out", str(folder)])
     assert result.exit_code == 0, result.output
     return folder, result.output
-
-
-def test_one_layer_beside_two(tmp_path):
-    """Of the published number of nodes; the errors are those of the networks in the table."""
-    folder = tmp_path / "deep"
-    result = CliRunner().invoke(main, ["reproduce", "1", "--deep", "--out", str(folder)])
-    assert result.exit_code == 0, result.output
-    one, two = json.loads((folder / "results.json").read_text())["1"]
-    assert (one["n_nodes"], one["n_hinges"], two["n_nodes"]) == (23, 0, 23)
-    assert two["n_hinges"] > 0
-    assert two["n_parameters"] > one["n_parameters"]
-    example = load_example(1)
-    network = GreedyNetRegressor(23).fit(example.X_train, example.y_train).network_
-    left = network.predict(example.X_test) - example.y_test
-    wanted = np.linalg.norm(left) / np.linalg.norm(example.y_test)
-    assert one["test_error"] == pytest.approx(wanted, rel=1e-9)
-    assert (folder / "table.md").read_text().count("| 1 |") >= 2
-    refused = CliRunner().invoke(main, ["reproduce", "--deep", "--quick"])
-    assert "--deep has no short version" in refused.output
 
 
 def test_command_writes_everything(command):

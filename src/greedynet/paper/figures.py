@@ -7,8 +7,7 @@ import numpy as np
 
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.report import Picture
-from greedynet.paper.reproduce import network_of
-from greedynet.paper.store import Part
+from greedynet.paper.reproduce import Part, network_of
 from greedynet.plots import (
     ApproximationDisplay,
     CollapsedDisplay,

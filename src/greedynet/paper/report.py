@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 
 from greedynet.paper.examples import load_example
-from greedynet.paper.store import Part
+from greedynet.paper.reproduce import Part
 
 HEADER = (
     "example",

@@ -4,6 +4,9 @@ Each example has a part "greedy" and, for the published width and the one chosen
 parts "trained" and "random". Every part is a dictionary of plain numbers, saved by the `PartStore`.
 """
 
+import json
+import os
+import shutil
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -17,11 +20,12 @@ import numpy as np
 from greedynet.model.network import Network
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.regressor import GreedyShallowNetwork
-from greedynet.paper.store import Part, PartStore
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
+from greedynet.support.files import write_atomically
 from greedynet.support.types import Float64
 from greedynet.train import TrainingResult, random_networks, train_networks
 
+Part = dict[str, Any]
 Progress = Callable[[str, float], None]
 
 HISTORY_POINTS = 200
@@ -39,6 +43,65 @@ class Settings:
     def quick() -> "Settings":
         """Return settings for a quick run, of less than a minute."""
         return Settings(epochs=100, restarts=3, batches=10)
+
+
+class StoreError(ValueError):
+    """The folder of results cannot be used; the message gives the reason and the remedy."""
+
+
+class PartStore:
+    """A folder in which each finished part of a reproduction is one JSON file.
+
+    Parts of other settings are rejected; `fresh` deletes those of an earlier run.
+    """
+
+    def __init__(self, folder: Path, settings: dict[str, Any], *, fresh: bool = False) -> None:
+        self.folder = folder
+        self._settings = settings
+        self._parts = folder / "parts"
+        if fresh and self._parts.is_dir():
+            shutil.rmtree(self._parts)
+        try:
+            self._parts.mkdir(parents=True, exist_ok=True)
+            writable = os.access(self._parts, os.W_OK)
+        except OSError:
+            writable = False
+        if not writable:
+            raise StoreError(
+                f"cannot write to the folder {str(folder)!r}: name another with --out."
+            )
+        for path in sorted(self._parts.glob("*.json")):
+            self._read(path)
+
+    def part(self, name: str, compute: Callable[[], Part]) -> Part:
+        """Return a part; compute and save it if it does not exist."""
+        path = self._parts / f"{name}.json"
+        if not path.exists():
+            content = {"settings": self._settings, "part": compute()}
+            write_atomically(path, json.dumps(content).encode())
+        return self._read(path)
+
+    def _read(self, path: Path) -> Part:
+        try:
+            content = json.loads(path.read_text())
+            settings, part = content["settings"], content["part"]
+        except (ValueError, KeyError, TypeError, OSError):
+            raise StoreError(
+                f"{str(path)!r} is damaged: delete it to run that part again, or add --fresh to "
+                "run everything again."
+            ) from None
+        if settings != self._settings:
+            raise StoreError(
+                f"{str(self.folder)!r} contains results of other settings "
+                f"({_differences(settings, self._settings)}): name another folder with --out, or "
+                "add --fresh to replace them."
+            )
+        return dict(part)
+
+
+def _differences(held: dict[str, Any], wanted: dict[str, Any]) -> str:
+    names = sorted(name for name in {*held, *wanted} if held.get(name) != wanted.get(name))
+    return ", ".join(f"{name} {held.get(name)} there, {wanted.get(name)} now" for name in names)
 
 
 def reproduce(

@@ -13,8 +13,7 @@ from greedynet.support.files import require
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from greedynet.paper.reproduce import Settings
-    from greedynet.paper.store import Part
+    from greedynet.paper.reproduce import Part, Settings
 
     # By the number of the example and the name of the part.
     Results = dict[int, dict[str, Part]]
@@ -28,63 +27,28 @@ if TYPE_CHECKING:
     type=FilePath(file_okay=False, path_type=Path),
     default=None,
     metavar="DIR",
-    help="Folder for the results; by default reproduction, with -quick or -deep.",
-)
-@click.option(
-    "--deep",
-    is_flag=True,
-    help="Compare one hidden layer with two, of the published number of nodes, without training.",
+    help="Folder for the results; by default reproduction, or reproduction-quick.",
 )
 @click.option("--fresh", is_flag=True, help="Run all parts again, including those in DIR.")
-def reproduce(
-    numbers: tuple[int, ...], quick: bool, deep: bool, out: Path | None, fresh: bool
-) -> None:
+def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bool) -> None:
     """Run the examples of the paper: greedy start, training from it and from random starts.
 
     Writes report.html, table.md, results.json and the figures to DIR. Finished parts are stored
     there, so that an interrupted run can be resumed.
     """
     chosen = sorted(set(numbers)) or [1, 2, 3, 4, 5]
-    if deep and quick:
-        raise click.UsageError("--deep has no short version: omit --quick.")
-    if deep:
-        _compare_depths(chosen, out or Path("reproduction-deep"), fresh=fresh)
-        return
     folder = out or Path("reproduction-quick" if quick else "reproduction")
-    _run(chosen, folder, quick=quick, fresh=fresh)
-
-
-def _compare_depths(numbers: list[int], folder: Path, *, fresh: bool) -> None:
-    """Run the examples with one layer and with two, and write the table."""
+    require("matplotlib", "plots", "greedynet reproduce")
     from rich.console import Console
     from rich.table import Table
 
-    from greedynet.paper.depth import HEADER, compare_depths, depth_markdown, depth_rows
-
-    console = Console()
-    with console.status("one layer and two") as status:
-        results = compare_depths(numbers, folder, fresh=fresh, progress=status.update)
-    (folder / "results.json").write_text(json.dumps(results, indent=1))
-    (folder / "table.md").write_text(depth_markdown(results))
-    table = Table(*HEADER, box=None, pad_edge=False)
-    for row in depth_rows(results):
-        table.add_row(*row)
-    console.print(table)
-    console.print(f"\nTable: {folder / 'table.md'}", highlight=False, soft_wrap=True)
-
-
-def _run(numbers: list[int], folder: Path, *, quick: bool, fresh: bool) -> None:
-    """Run the examples and write the table, the figures and the report."""
-    require("matplotlib", "plots", "greedynet reproduce")
-    from rich.console import Console
-
     from greedynet.paper.figures import draw
-    from greedynet.paper.report import markdown, report
+    from greedynet.paper.report import HEADER, markdown, report, rows
     from greedynet.paper.reproduce import Settings
 
     settings = Settings.quick() if quick else Settings()
     console = Console()
-    results = _with_progress(numbers, folder, settings, fresh, console)
+    results = _with_progress(chosen, folder, settings, fresh, console)
     with console.status("drawing figures"):
         pictures = {number: draw(number, parts) for number, parts in results.items()}
     figures = folder / "figures"
@@ -97,7 +61,10 @@ def _run(numbers: list[int], folder: Path, *, quick: bool, fresh: bool) -> None:
     (folder / "table.md").write_text(markdown(results, note))
     page = folder / "report.html"
     page.write_text(report(results, pictures, note))
-    _print_table(console, results)
+    table = Table(*HEADER[:7], box=None, pad_edge=False)
+    for row in rows(results):
+        table.add_row(*row[:7], style="dim" if row[1] == "published" else None)
+    console.print(table)
     console.print(f"\n{note}\nReport: {page}", highlight=False, soft_wrap=True)
 
 
@@ -162,14 +129,3 @@ def _with_progress(
             bars.update(whole, completed=sum(seen.values()))
 
         return reproduce(numbers, folder, settings, fresh=fresh, progress=progress)
-
-
-def _print_table(console: "Console", results: "Results") -> None:
-    from rich.table import Table
-
-    from greedynet.paper.report import HEADER, rows
-
-    table = Table(*HEADER[:7], box=None, pad_edge=False)
-    for row in rows(results):
-        table.add_row(*row[:7], style="dim" if row[1] == "published" else None)
-    console.print(table)
