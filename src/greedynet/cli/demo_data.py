@@ -30,16 +30,7 @@ def daylight_hours(day: ArrayLike, latitude: ArrayLike) -> Float64:
 
     the sun is up for `24 w / pi` hours; for 24 or 0 if `cos w` would be outside [-1, 1].
 
-    Parameters
-    ----------
-    day : array-like
-        Day of the year, 1 for the first of January.
-    latitude : array-like
-        Degrees north.
-
-    Returns
-    -------
-    hours : ndarray
+    The first of January is day 1; latitudes are degrees north.
 
     Examples
     --------

@@ -142,13 +142,7 @@ def _levels(X: Any, name: Any) -> NDArray[Any]:
 def check_levels(levels: Collection[Any], name: Any, n_rows: int | None = None) -> None:
     """Raise an error for too many categories in a column, or none.
 
-    Parameters
-    ----------
-    levels : collection of str
-    name : str
-        The column.
-    n_rows : int or None
-        Number of all rows; None if there are more than those that were seen.
+    `n_rows` is None if there are more rows than those that were seen.
     """
     most = MOST_LEVELS if n_rows is None else most_levels(n_rows)
     if len(levels) > most:
@@ -260,17 +254,8 @@ def with_encoded_frames(X: Any, y: Any) -> Any:
 class EncodedBlocks:
     """Blocks with features instead of categories, which can be read repeatedly.
 
-    Parameters
-    ----------
-    blocks : iterable
-        Yields `(X, y)` or `(X, y, sample_weight)`, of which `X` may be a data frame.
-
-    Attributes
-    ----------
-    levels : dict of str to ndarray, or None
-        Levels of the columns of categories by name; None before the first block is read.
-    booleans : ndarray of bool, or None
-        Which features of the last block that was read are true and false.
+    The `levels`, by the names of the columns, are known once the first block is read; `booleans`
+    says which features of the last block are true and false.
     """
 
     def __init__(self, blocks: Iterable[Any]) -> None:
@@ -310,15 +295,7 @@ def _frame(block: Any) -> Any:
 
 
 def levels_of_blocks(blocks: Iterable[Any], names: list[str]) -> Levels:
-    """Return the levels of some columns in all blocks.
-
-    Parameters
-    ----------
-    blocks : iterable
-        Yields data frames first.
-    names : list of str
-        The columns of categories.
-    """
+    """Return the levels of the named columns in all blocks, which have data frames first."""
     found: dict[str, set[str]] = {name: set() for name in names}
     n_rows = 0
     for frame in map(_frame, blocks) if names else ():

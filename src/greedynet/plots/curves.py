@@ -108,15 +108,7 @@ class CurvesDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> "CurvesDisplay":
-        """Draw the curves of a network.
-
-        Parameters
-        ----------
-        network, features, output, most_neurons
-            As above.
-        ax, **kwargs
-            Passed to `plot`.
-        """
+        """Draw the curves of a network; `ax` and further options are passed to `plot`."""
         display = cls(network, features, output=output, most_neurons=most_neurons)
         return display.plot(ax, **kwargs)
 

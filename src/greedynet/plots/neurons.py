@@ -99,12 +99,7 @@ class NeuronsDisplay:
     ) -> "NeuronsDisplay":
         """Draw the neurons of a network on the range of its training data.
 
-        Parameters
-        ----------
-        network, output
-            As above.
-        ax, **kwargs
-            Passed to `plot`.
+        `ax` and further options are passed to `plot`.
         """
         return cls(network, output=output).plot(ax, **kwargs)
 

@@ -96,10 +96,7 @@ class Filling:
     def with_informative_gaps(self, rows: Rows) -> "Filling":
         """Return the filling with indicators only for gaps that say something about the outputs.
 
-        Parameters
-        ----------
-        rows : Rows
-            All training rows, or some of them.
+        All training rows, or some of them, tell which.
         """
         if not self.gaps.any():
             return self
@@ -141,11 +138,7 @@ def informative(rows: Rows, indicators: NDArray[np.floating]) -> NDArray[np.bool
     With the residuals `r` of the line and the correlation `c` of an indicator with them, over `n`
     rows, `c` is `t` standard errors from 0, with `t^2 = n c^2 / (1 - c^2)`.
 
-    Parameters
-    ----------
-    rows : Rows
-        Inputs in which nothing is missing, and outputs.
-    indicators : ndarray of shape (n_rows, n_indicators)
+    Nothing is missing in the inputs of the rows; the indicators are `(n_rows, n_indicators)`.
     """
     d = rows.n_features
     rows = replace(rows, X=np.hstack([rows.X, indicators]))
@@ -179,19 +172,11 @@ def _normed(rows: Rows, values: Float64) -> Float64:
 
 @dataclass(frozen=True, eq=False)
 class GapSurvey:
-    """What is there of each column in some rows.
+    """What is there of each column in some rows."""
 
-    Attributes
-    ----------
-    means, weights : ndarray of shape (d,)
-        Mean of the values that are there, and the sum of their weights.
-    gaps : ndarray of bool, of shape (d,)
-        Whether any is missing.
-    """
-
-    means: Float64
-    weights: Float64
-    gaps: NDArray[np.bool_]
+    means: Float64  # (d,): of the values that are there
+    weights: Float64  # (d,): the sums of their weights
+    gaps: NDArray[np.bool_]  # (d,): whether any is missing
 
     @staticmethod
     def of(X: NDArray[np.floating], weights: Float64 | None = None) -> "GapSurvey":

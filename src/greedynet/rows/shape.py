@@ -41,18 +41,10 @@ from greedynet.support.types import Float64
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What a function must be like along each of its columns.
+    """What a function must be like along each of its columns."""
 
-    Attributes
-    ----------
-    monotone : ndarray of shape (d,)
-        1 for increasing, -1 for decreasing, 0 for any.
-    convex : ndarray of shape (d,)
-        1 for convex, -1 for concave, 0 for any.
-    """
-
-    monotone: Float64
-    convex: Float64
+    monotone: Float64  # (d,): 1 for increasing, -1 for decreasing, 0 for any
+    convex: Float64  # (d,): 1 for convex, -1 for concave, 0 for any
 
     def scaled(self, inputs: InputScaling) -> "Shape":
         """Return the shape along scaled columns, some of which may be reversed."""
@@ -96,16 +88,7 @@ class Shape:
     def is_of(
         self, inner: Float64, outer: Float64, linear: Float64, biases: Float64 | None = None
     ) -> bool:
-        """Whether the weights of a network prove its shape.
-
-        Parameters
-        ----------
-        inner : ndarray of shape (k, d)
-        outer : ndarray of shape (k,)
-        linear : ndarray of shape (d,)
-        biases : ndarray of shape (k,) or None
-            As for `least`.
-        """
+        """Whether the weights of a network prove its shape; they are as for `least`."""
         bent = (self.convex != 0) & (np.sign(outer)[:, None] == -self.convex) & (inner != 0)
         return (
             bool((self.monotone * (linear - self.least(inner, outer, biases)) >= 0).all())
@@ -119,12 +102,8 @@ class Shape:
         biases: together they take away at most what one of the partial sums of their outer weights
         does. The sums are exact, and rounded away from zero.
 
-        Parameters
-        ----------
-        inner : ndarray of shape (k, d)
-        outer : ndarray of shape (k,)
-        biases : ndarray of shape (k,) or None
-            None if no two neurons have the same inner weights.
+        `inner` weights are `(k, d)`, `outer` ones `(k,)`; the biases, `(k,)`, are None if no two
+        neurons have the same inner weights.
         """
         along = self.monotone * inner
         taken = np.minimum(along * outer[:, None], 0.0)

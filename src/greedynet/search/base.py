@@ -86,12 +86,7 @@ class Recallable(Search, Protocol):
     def recall(self, factor: Factor, found: Any, *rest: Any) -> Proposal:
         """Propose a neuron found in an earlier run, without searching.
 
-        Parameters
-        ----------
-        factor : Factor
-            The columns so far.
-        found, *rest
-            The values returned by `memory`; the rest only with the last neuron.
+        `found` and the rest are what `memory` returned; the rest only with the last neuron.
         """
         ...
 

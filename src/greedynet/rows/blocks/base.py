@@ -28,20 +28,13 @@ _SIDE_BY_SIDE = 64
 
 @dataclass(frozen=True)
 class BlockSizes:
-    """How large blocks are.
+    """How large blocks are."""
 
-    Attributes
-    ----------
-    rows, numbers : int
-        Rows that are processed at once, at most, and the numbers they are turned into: these fit
-        into a cache, and handing a block to a thread takes little of the time that its work does.
-    read_bytes : int
-        Bytes to read at once: enough to be read at full speed.
-    """
-
+    # Rows that are processed at once, at most, and the numbers they are turned into: these fit into
+    # a cache, and handing a block to a thread takes little of the time that its work does.
     rows: int = 30_000
     numbers: int = 450_000
-    read_bytes: int = 2**25
+    read_bytes: int = 2**25  # to read at once: enough to be read at full speed
 
     def block_rows(self, width: int) -> int:
         """Return how many rows to process at once, each of which becomes `width` numbers."""
@@ -123,26 +116,14 @@ def _split(rows: Rows, block_rows: int) -> Iterator[Rows]:
 
 @dataclass(frozen=True, eq=False)
 class RowSurvey:
-    """Summary of all rows, from one pass.
-
-    Attributes
-    ----------
-    n_rows : int
-    input_range : ndarray of shape (2, d)
-        Smallest and largest inputs.
-    output_range : ndarray of shape (2, n_outputs)
-        Smallest and largest outputs of rows with a positive weight.
-    mean_weight : float
-        Mean of the sample weights; a sum of huge ones would overflow.
-    checksum : ndarray of shape (d + n_outputs + 1,)
-        Sums of the bit patterns of every column, modulo 2^64: exact in any order, and a change in
-        any single cell changes the sum.
-    """
+    """Summary of all rows, from one pass."""
 
     n_rows: int
-    input_range: Float64
-    output_range: Float64
-    mean_weight: float
+    input_range: Float64  # (2, d): smallest and largest inputs
+    output_range: Float64  # (2, n_outputs): those of the outputs of rows with a positive weight
+    mean_weight: float  # a sum of huge weights would overflow
+    # (d + n_outputs + 1,): sums of the bit patterns of every column, modulo 2^64: exact in any
+    # order, and a change in any single cell changes the sum.
     checksum: NDArray[np.uint64]
 
 
@@ -214,15 +195,7 @@ def _over_rows(ufunc: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True, eq=False)
 class MemoryBlocks:
-    """Rows in memory, whose blocks are processed by threads.
-
-    Attributes
-    ----------
-    rows : Rows
-    pool : Pool or None
-        Threads.
-    sizes : BlockSizes
-    """
+    """Rows in memory, whose blocks are processed by threads."""
 
     rows: Rows
     pool: Pool | None = None

@@ -25,34 +25,16 @@ Raw = tuple[Any, Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """The conversion of raw blocks to rows.
+    """The conversion of raw blocks to rows."""
 
-    Attributes
-    ----------
-    n_features, n_outputs : int
-        Number of columns that every block must have.
-    classes : ndarray or None
-        The classes of the outputs, in order; None for numbers.
-    by_class : ndarray or None
-        Weight of each class.
-    mean_weight : float
-        Divisor of the weights, which makes their mean 1.
-    checked : bool
-        Whether the blocks have already been checked.
-    gaps : bool
-        Whether inputs may be missing, and stay so.
-    filling : Filling or None
-        What to insert for missing inputs; None if that is not known, or none may be missing.
-    """
-
-    n_features: int
+    n_features: int  # columns that every block must have
     n_outputs: int
-    classes: NDArray[Any] | None = None
-    by_class: Float64 | None = None
-    mean_weight: float = 1.0
-    checked: bool = False
-    gaps: bool = False
-    filling: Filling | None = None
+    classes: NDArray[Any] | None = None  # of the outputs, in order; None for numbers
+    by_class: Float64 | None = None  # weight of each class
+    mean_weight: float = 1.0  # divides the weights, so that their mean is 1
+    checked: bool = False  # whether the blocks have already been checked
+    gaps: bool = False  # whether inputs may be missing, and stay so
+    filling: Filling | None = None  # what to insert for missing inputs, if that is known
 
     @property
     def n_inputs(self) -> int:
@@ -60,15 +42,7 @@ class Preparation:
         return self.n_features if self.filling is None else self.filling.n_features
 
     def rows(self, raw: Raw, name: str) -> Rows:
-        """Return a block as rows, without those of weight zero.
-
-        Parameters
-        ----------
-        raw : tuple
-            Inputs, outputs, weights or None.
-        name : str
-            Name of the block in error messages, such as "block 3".
-        """
+        """Return a block, whose name is for errors, as rows without those of weight zero."""
         X = as_inputs(raw[0], name)
         if X.shape[1] != self.n_features:
             raise ValueError(

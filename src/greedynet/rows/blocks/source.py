@@ -27,11 +27,6 @@ class Repeated:
     Checksums of the first row and every thousandth after it are stored, and compared in later
     passes. This takes negligible time, and detects blocks that are redrawn, reshuffled or
     rewritten. The division of rows into blocks may change.
-
-    Parameters
-    ----------
-    reader : iterable of (X, y, weights or None)
-        Arrays, data frames or lists.
     """
 
     def __init__(self, reader: Iterable[Raw]) -> None:
@@ -112,16 +107,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SourceBlocks:
-    """The rows of a source.
-
-    Attributes
-    ----------
-    source : Source
-    preparation : Preparation
-        The conversion of raw blocks to rows.
-    known : RowSurvey
-        The survey of the first pass.
-    """
+    """The rows of a source, which were surveyed in a first pass."""
 
     source: Source
     preparation: Preparation
@@ -187,19 +173,7 @@ def _has_nan(found: Any) -> bool:
 
 
 class StreamSource:
-    """Blocks that are read again for every pass.
-
-    Parameters
-    ----------
-    reader : iterable of (X, y, weights or None)
-        Yields the same blocks every time.
-    feature_names : tuple of str or None
-        Names of the inputs; None for those of the first block.
-    pool : Pool or None
-        Threads.
-    sizes : BlockSizes
-        How large blocks are processed.
-    """
+    """Blocks that are read again for every pass; names of inputs are those of the first block."""
 
     def __init__(
         self,
