@@ -261,7 +261,7 @@ def test_categories_of_files(tmp_path):
     need("pyarrow")
     X, y = frame()
     X.assign(y=y).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match=r"the columns color \(dictionary.*greedynet.fit_table"):
+    with pytest.raises(ValueError, match=r"the columns color \(varchar.*greedynet.fit_table"):
         GreedyNetRegressor().fit(tmp_path / "a.parquet", "y")
     model = GreedyNetRegressor(n_nodes=2).fit(X, y)
     with pytest.raises(ValueError, match=r"categories in the column 'color', got .*read_parquet"):

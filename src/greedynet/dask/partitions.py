@@ -11,9 +11,9 @@ import numpy as np
 from dask.base import is_dask_collection
 from dask.delayed import Delayed, delayed
 
-from greedynet.rows.arrow import ArrowPart
 from greedynet.rows.blocks.prepare import Raw
 from greedynet.rows.blocks.readers import ParquetColumns, check_parquet, parquet_reader
+from greedynet.rows.parquet import Part, PartReader
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +181,8 @@ def partitions_of_files(path: Path, y: Any, sample_weight: Any) -> Partitions:
     )
     reader = parquet_reader(path, y, sample_weight)
     columns = reader.columns
-    raws = [_read(part, columns) for part in reader.rows.parts()]
+    read = columns.reader(reader.files)
+    raws = [_read(read, part, columns) for part in reader.files.groups()]
     places = (0, 1) if columns.weight is None else (0, 1, 2)
     pieces = [tuple(raw[place] for place in places) for raw in raws]
     shape = () if len(columns.targets) == 1 else (len(columns.targets),)
@@ -189,6 +190,6 @@ def partitions_of_files(path: Path, y: Any, sample_weight: Any) -> Partitions:
 
 
 @delayed(pure=False)
-def _read(part: ArrowPart, columns: ParquetColumns) -> Raw:
+def _read(read: PartReader, part: Part, columns: ParquetColumns) -> Raw:
     """Read a part; this runs on the worker that will hold it."""
-    return columns.raw(part.read(columns.names))
+    return columns.raw(read(part))

@@ -4,12 +4,15 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 # On many systems /tmp is memory; this folder is not.
 _ON_DISK = Path("/var/tmp")
+# What becomes of a type of DuckDB.
+TEXT, NUMBER, MOMENT, SPAN = "text", "number", "moment", "span"
 # DuckDB needs some memory for each thread, however little a user allows for the rows.
 _LEAST_MEMORY = 2**27
 
@@ -38,6 +41,18 @@ def connect(database: str = ":memory:", memory_limit: float | None = None, **con
     return connection
 
 
+@contextmanager
+def explained(label: str, what: str, raised: type[ValueError]) -> Iterator[None]:
+    """Say which data cannot be read as what, instead of an error of DuckDB."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0].partition(": ")[2]
+        raise raised(f"{label} cannot be read as {what}: {reason}") from None
+
+
 def scratch_folder() -> str | None:
     """Return the folder of large temporary files: the one that was chosen, or one on a disk."""
     if any(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")):
@@ -58,3 +73,19 @@ def literal(text: str) -> str:
 def literals(texts: Iterable[str]) -> str:
     """Return several texts in SQL, between commas."""
     return ", ".join(map(literal, texts))
+
+
+def kind_of(sql_type: str) -> str:
+    """Return what becomes of a type: texts, numbers, moments or spans of time."""
+    head = "" if sql_type.endswith("]") else sql_type.partition("(")[0].strip().upper()
+    if head.endswith("INT") or head in ("INTEGER", "DOUBLE", "FLOAT", "REAL", "DECIMAL", "BIGNUM"):
+        return NUMBER
+    if head in ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"):
+        return MOMENT
+    return SPAN if head == "INTERVAL" else TEXT
+
+
+def as_double(column: str, sql_type: str) -> str:
+    """Return the SQL of a number as float64; of decimals, the text is rounded once."""
+    is_wide = sql_type.partition("(")[0].strip().upper() in ("DECIMAL", "HUGEINT", "UHUGEINT")
+    return f"cast(cast({column} as varchar) as double)" if is_wide else f"cast({column} as double)"

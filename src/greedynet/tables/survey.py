@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from greedynet.rows.rows import MOST_LEVELS
+from greedynet.support.duck import MOMENT, SPAN
 from greedynet.tables.kinds import Kind, Numbers
 from greedynet.tables.kinds.base import MOSTLY, TextTally, Wording
 from greedynet.tables.kinds.dates import DateTally
@@ -12,7 +13,7 @@ from greedynet.tables.kinds.durations import DurationTally
 from greedynet.tables.kinds.numbers import NotationTally, PlainTally
 from greedynet.tables.readers import Table, TableError
 from greedynet.tables.readers.base import GAPS, Marks, as_text, number_text, plain_sql
-from greedynet.tables.readers.store import MOMENT, SPAN, Store, as_block_column
+from greedynet.tables.readers.store import Store, as_block_column
 
 # Maximum number of distinct values that are counted; the limit for categories is lower.
 MOST_DISTINCT = 1000

@@ -3,9 +3,10 @@
 import re
 from typing import Any
 
+from greedynet.support.duck import NUMBER, TEXT
 from greedynet.tables.readers import Table
 from greedynet.tables.readers.base import plain_sql
-from greedynet.tables.readers.store import NUMBER, TEXT, as_block_column
+from greedynet.tables.readers.store import as_block_column
 
 _FEWEST = 4  # rows
 _WORD = re.compile(

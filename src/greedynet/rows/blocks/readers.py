@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.arrow import ArrowError, ArrowRows, Batch, as_array, as_numbers
 from greedynet.rows.blocks.base import DEFAULT_SIZES, BlockSizes
 from greedynet.rows.blocks.prepare import Raw
 from greedynet.rows.blocks.source import Source, column_names
+from greedynet.rows.parquet import ENDINGS, Batch, ParquetError, ParquetFiles, PartReader
 from greedynet.support.checks import check_same_length, check_weight_shape, check_weights
 
 
@@ -33,40 +33,32 @@ class ParquetColumns:
     targets: tuple[str, ...]
     weight: str | None = None
 
-    @property
-    def names(self) -> list[str]:
-        """The columns that are read."""
-        weight = [self.weight] if self.weight else []
-        return list(dict.fromkeys([*self.features, *self.targets, *weight]))
+    def reader(self, files: ParquetFiles) -> PartReader:
+        """Return what reads the inputs and weights as float64, and outputs, perhaps classes."""
+        weight = () if self.weight is None else (self.weight,)
+        numbers = (*self.features, *weight)
+        return files.reader(numbers, [name for name in self.targets if name not in numbers])
 
     def raw(self, batch: Batch) -> Raw:
-        """Return inputs as float64, outputs as they are, since they may be classes, and weights."""
-        X = np.empty((len(batch[self.features[0]]), len(self.features)))
-        for j, name in enumerate(self.features):
-            X[:, j] = as_numbers(batch[name])
-        y = [as_array(batch[name]) for name in self.targets]
-        weights = None if self.weight is None else as_array(batch[self.weight])
+        """Return inputs, outputs and weights."""
+        X = np.column_stack([batch[name] for name in self.features])
+        y = [batch[name] for name in self.targets]
+        weights = None if self.weight is None else batch[self.weight]
         return X, y[0] if len(y) == 1 else np.column_stack(y), weights
 
 
 @dataclass(frozen=True, eq=False)
 class ParquetReader:
-    """Columns of a Parquet file, or of a folder of them.
+    """Columns of Parquet files."""
 
-    Attributes
-    ----------
-    rows : ArrowRows
-    columns : ParquetColumns
-    sizes : BlockSizes
-    """
-
-    rows: ArrowRows
+    files: ParquetFiles
     columns: ParquetColumns
     sizes: BlockSizes = DEFAULT_SIZES
 
     def __iter__(self) -> Iterator[Raw]:
-        names = self.columns.names
-        return map(self.columns.raw, self.rows.batches(names, self.sizes.read_rows(len(names))))
+        reader = self.columns.reader(self.files)
+        most = self.sizes.read_rows(len(reader.columns))
+        return map(self.columns.raw, self.files.batches(reader, most))
 
 
 def parquet_reader(
@@ -90,8 +82,8 @@ def parquet_reader(
         f"`greedynet.fit_table({path.name!r}, {target!r})`, which takes CSV, TSV and NPZ files of "
         "any size, and whose `estimator` is this one, fitted",
     )
-    rows = _opened(path)
-    names = list(rows.names)
+    files = _opened(path)
+    names = list(files.types)
     targets = _targets(y, names)
     if sample_weight is not None and not isinstance(sample_weight, str):
         raise ValueError(
@@ -108,8 +100,8 @@ def parquet_reader(
             f"`X` must have at least one input column besides {sorted(others)}, got none in "
             f"{os.fspath(path)}."
         )
-    _check(rows, names, features)
-    return ParquetReader(rows, ParquetColumns(features, targets, sample_weight), sizes)
+    _check(files, names, features)
+    return ParquetReader(files, ParquetColumns(features, targets, sample_weight), sizes)
 
 
 def _targets(y: Any, names: list[str]) -> tuple[str, ...]:
@@ -126,13 +118,13 @@ def _targets(y: Any, names: list[str]) -> tuple[str, ...]:
 def parquet_inputs(path: Path, features: Sequence[str]) -> Iterator[Any]:
     """Yield the inputs of a file or a folder in blocks, ignoring other columns."""
     check_parquet(path, f"`predict(pandas.read_csv({path.name!r})[names])`, for example")
-    rows = _opened(path)
-    missing = sorted(set(features) - set(rows.names))
+    files = _opened(path)
+    missing = sorted(set(features) - set(files.types))
     if missing:
         raise ValueError(f"`X`: {os.fspath(path)} lacks the columns {missing}.")
-    _check(rows, features, features)
+    _check(files, features, features)
     # The last column also serves as output, which is not used.
-    for X, *_ in ParquetReader(rows, ParquetColumns(tuple(features), (features[-1],))):
+    for X, *_ in ParquetReader(files, ParquetColumns(tuple(features), (features[-1],))):
         if len(X):
             yield X
 
@@ -149,7 +141,7 @@ def check_parquet(path: Path, instead: str) -> None:
     """
     if not path.exists():
         raise FileNotFoundError(f"`X`: there is no file or folder {os.fspath(path)}.")
-    if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
+    if path.is_dir() or path.suffix.lower() in ENDINGS:
         return
     with open(path, "rb") as file:
         start = file.read(4)
@@ -160,20 +152,20 @@ def check_parquet(path: Path, instead: str) -> None:
         )
 
 
-def _opened(path: Path) -> ArrowRows:
+def _opened(path: Path) -> ParquetFiles:
     try:
-        return ArrowRows.of_files(path, "fit")
-    except ArrowError as error:
+        return ParquetFiles.of(path)
+    except ParquetError as error:
         raise ValueError(f"`X`: {error}") from None
 
 
-def _check(rows: ArrowRows, present: Sequence[str], features: Sequence[str]) -> None:
+def _check(files: ParquetFiles, present: Sequence[str], features: Sequence[str]) -> None:
     """Raise an error unless columns are in every file, and the inputs hold numbers."""
     try:
-        rows.check_files(set(present))
-    except ArrowError as error:
+        files.check_files(present)
+    except ParquetError as error:
         raise ValueError(f"`X`: {error}") from None
-    others = [f"{name} ({kind})" for name, kind in rows.others(features).items()]
+    others = [f"{name} ({kind})" for name, kind in files.others(features).items()]
     if others:
         raise ValueError(
             f"`X` must hold numbers, got other types in the columns {', '.join(others)}: drop or "

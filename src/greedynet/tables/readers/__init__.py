@@ -3,7 +3,7 @@
 DuckDB reads files (`doors`, `text_files`) and answers questions about all rows (`store`); columns
 in memory stay where they are.
 
-May import `support`, and no other module of `tables`.
+May import `support` and `rows`, and no other module of `tables`.
 """
 
 import glob

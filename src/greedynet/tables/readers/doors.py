@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.support.duck import connect, literal, literals, quoted
+from greedynet.rows.parquet import ParquetError, ParquetFiles, is_index_column
+from greedynet.support.duck import connect, explained, literal, quoted
 from greedynet.support.files import require
 from greedynet.tables.readers import base
 from greedynet.tables.readers.base import (
@@ -241,55 +242,26 @@ def _explained(file: TextFile, message: str) -> TableError:
 
 def parquet_table(paths: Sequence[Path], label: str, *, folders: bool = False) -> DuckTable:
     """Return Parquet files with the same columns; names of folders may be columns, too."""
-    listed = literals(map(str, paths))
-    source = (
-        f"read_parquet([{listed}], union_by_name = true, hive_partitioning = "
-        f"{'true' if folders else 'false'})"
-    )
-    return _typed_table(source, label, "Parquet", paths)
-
-
-def json_table(path: Path) -> DuckTable:
-    """Return a file with a JSON object in each line, or a list of them."""
-    source = f"read_json({literal(str(path))}, sample_size = -1)"
-    return _typed_table(source, path.name, "JSON", [path])
-
-
-def _typed_table(source: str, label: str, what: str, paths: Sequence[Path]) -> DuckTable:
-    import duckdb
-
-    def explained(error: Exception) -> TableError:
-        reason = str(error).splitlines()[0].partition(": ")[2]
-        return TableError(f"{label} cannot be read as {what}: {reason}")
-
-    def fill(store: Store) -> None:
-        try:
-            store.add(source, columns)
-        except duckdb.Error as error:
-            raise explained(error) from None
-
-    connection = connect()
     try:
-        found = [str(row[0]) for row in connection.execute(f"describe from {source}").fetchall()]
-        columns = {name: quoted(name) for name in found if not is_index_column(name)}
-        if what == "Parquet":
-            _check_parquet_names(connection, paths, label)
-            columns |= _pandas_columns(connection, paths[0], columns)
-    except duckdb.Error as error:
-        raise explained(error) from None
-    finally:
-        connection.close()
-    return DuckTable(label, list(columns), fill)
+        files = ParquetFiles(paths, label, folders=folders)
+        files.check_files(list(files.types))
+    except ParquetError as error:
+        raise TableError(str(error)) from None
+    columns = {name: quoted(name) for name in files.types}
+    columns |= _pandas_columns(files.paths[0], columns)
+    return _typed_table(files.source, label, "Parquet", columns)
 
 
-def _pandas_columns(connection: Any, path: Path, names: Collection[str]) -> dict[str, str]:
+def _pandas_columns(path: str, names: Collection[str]) -> dict[str, str]:
     """Return the SQL of columns of which pandas noted what Parquet itself does not hold.
 
     These are the clock on the wall of times with a zone, and the unit of durations.
     """
-    rows = connection.execute(
-        f"select value from parquet_kv_metadata({literal(str(path))}) where key = 'pandas'"
-    ).fetchall()
+    rows = (
+        connect()
+        .execute(f"select value from parquet_kv_metadata({literal(path)}) where key = 'pandas'")
+        .fetchall()
+    )
     found = {}
     for column in json.loads(bytes(rows[0][0]))["columns"] if rows else ():
         name, zone = column["name"], (column.get("metadata") or {}).get("timezone")
@@ -304,29 +276,20 @@ def _pandas_columns(connection: Any, path: Path, names: Collection[str]) -> dict
     return found
 
 
-def _check_parquet_names(connection: Any, paths: Sequence[Path], label: str) -> None:
-    """Raise an error unless all files have the same columns, each once."""
-    rows = connection.execute(
-        "select file_name, name from parquet_schema([" + literals(map(str, paths)) + "]) "
-        "where num_children is null or num_children = 0"
-    ).fetchall()
-    by_file: dict[str, list[str]] = {}
-    for file, name in rows:
-        by_file.setdefault(str(file), []).append(str(name))
-    check_names(label, next(iter(by_file.values()), []))
-    every = set().union(*by_file.values())
-    for file, names in by_file.items():
-        missing = sorted(every - set(names))
-        if missing:
-            raise TableError(
-                f"{label}: columns must be the same in every file of a folder, got {file} without "
-                f"{missing}, which others have: add them, or remove the file."
-            )
+def json_table(path: Path) -> DuckTable:
+    """Return a file with a JSON object in each line, or a list of them."""
+    source = f"read_json({literal(str(path))}, sample_size = -1)"
+    with explained(path.name, "JSON", TableError):
+        found = connect().execute(f"describe from {source}").fetchall()
+    return _typed_table(source, path.name, "JSON", {str(name): quoted(name) for name, *_ in found})
 
 
-def is_index_column(name: str) -> bool:
-    """Whether pandas writes an unnamed index under this name: it is not an input."""
-    return re.fullmatch(r"__index_level_\d+__", name) is not None
+def _typed_table(source: str, label: str, what: str, columns: Mapping[str, str]) -> DuckTable:
+    def fill(store: Store) -> None:
+        with explained(label, what, TableError):
+            store.add(source, columns)
+
+    return DuckTable(label, list(columns), fill)
 
 
 def database_table(path: Path, table: str | None, query: str | None) -> DuckTable:

@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from greedynet.support.duck import connect, literals
+from greedynet.support.duck import (
+    MOMENT,
+    NUMBER,
+    SPAN,
+    TEXT,
+    as_double,
+    connect,
+    kind_of,
+    literals,
+)
 from greedynet.tables.readers import base
 from greedynet.tables.readers.base import (
     EMPTY,
@@ -21,7 +30,6 @@ from greedynet.tables.readers.base import (
     text_column,
 )
 
-TEXT, NUMBER, MOMENT, SPAN = "text", "number", "moment", "span"
 _SQL_TYPES = {TEXT: "varchar", NUMBER: "double", MOMENT: "timestamp", SPAN: "interval"}
 # Of one query: planning takes longer than in proportion to their number.
 _MOST_COLUMNS = 100
@@ -59,7 +67,7 @@ class Store:
         listed = ", ".join(f"{sql} as c{i}" for i, sql in enumerate(columns.values()))
         query = f"select {listed} from {source}"
         described = self.connection.execute(f"describe {query}", parameters).fetchall()
-        kinds = dict(zip(columns, (_kind(str(row[1])) for row in described), strict=True))
+        kinds = dict(zip(columns, (kind_of(str(row[1])) for row in described), strict=True))
         if not self.names:
             made = ", ".join(
                 f"{_normal(f'c{i}', str(row[1]))} as c{i}" for i, row in enumerate(described)
@@ -227,24 +235,11 @@ def as_block_column(values: Any) -> Column:
     return text_column(texts)
 
 
-def _kind(sql_type: str) -> str:
-    """Return what becomes of a type of DuckDB."""
-    head = sql_type.partition("(")[0].strip().upper()
-    if head.endswith("INT") or head in ("INTEGER", "DOUBLE", "FLOAT", "REAL", "DECIMAL", "BIGNUM"):
-        return NUMBER
-    if head in ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"):
-        return MOMENT
-    return SPAN if head == "INTERVAL" else TEXT
-
-
 def _normal(column: str, sql_type: str) -> str:
     """Return the SQL of a column in the one type of its kind, null for empty cells."""
-    kind, head = _kind(sql_type), sql_type.partition("(")[0].upper()
+    kind, head = kind_of(sql_type), sql_type.partition("(")[0].upper()
     if kind == NUMBER:
-        # Of decimals, the text is rounded once.
-        is_wide = head in ("DECIMAL", "HUGEINT", "UHUGEINT")
-        text = f"cast({column} as varchar)" if is_wide else column
-        number = f"cast({text} as double)"
+        number = as_double(column, sql_type)
         return number if "INT" in head else f"case when isnan({number}) then null else {number} end"
     if head == "BOOLEAN":
         return f"case {column} when true then 'True' when false then 'False' end"
