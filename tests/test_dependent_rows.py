@@ -111,7 +111,7 @@ def test_every_output_has_an_error_in_its_units(tmp_path):
     model = GreedyNetRegressor(max_nodes=4).fit(X, np.column_stack([y, 1_000 * z]))
     assert model.expected_error_ == pytest.approx([0.1, 500], rel=0.2)
     assert model.expectation_.constant == pytest.approx([1.0, 1_100], rel=0.15)
-    assert model.expectation_.on_new == tuple(model.expected_error_)
+    assert model.expectation_.expected_error == tuple(model.expected_error_)
     told = "to be off by about {:.3g} and {:.0f} (RMSE)".format(*model.expected_error_)
     assert told in model.expectation_.sentence()
     model.save(tmp_path / "m")

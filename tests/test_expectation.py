@@ -26,7 +26,7 @@ def test_figures_are_those_of_the_ladder_and_the_rows():
     X, y = kinked()
     model = GreedyNetRegressor(max_nodes=8).fit(X, y)
     said, ladder = model.expectation_, model.ladder_
-    assert said.on_new == model.expected_error_
+    assert said.expected_error == model.expected_error_
     assert said.constant == ladder.errors[list(ladder.kinds).index("mean")]
     assert said.line == ladder.errors[list(ladder.kinds).index("line")]
     assert said.on_training == pytest.approx(rms(y - model.predict(X)))
@@ -37,7 +37,7 @@ def test_the_mean_and_a_line_are_compared_on_the_validation_rows():
     X, y = kinked()
     model = GreedyNetRegressor(max_nodes=8).fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
     said = model.expectation_
-    assert said.on_new == pytest.approx(rms(y[200:] - model.predict(X[200:])))
+    assert said.expected_error == pytest.approx(rms(y[200:] - model.predict(X[200:])))
     assert said.constant == pytest.approx(rms(y[200:] - y[:200].mean()))
     assert said.line == pytest.approx(rms(y[200:] - model.truncate(2).predict(X[200:])))
     # Its ridge is small.
@@ -75,7 +75,7 @@ def test_classes_by_hand(n_classes):
     true = np.eye(n_classes)[labels[new]]
     wrong = -np.mean(np.sum((1 - true) * np.log(p), axis=1)) / (n_classes - 1)
     plain = log_loss(labels[new], p, labels=range(n_classes))
-    assert said.on_new == pytest.approx((100 * plain + 0.5 * wrong) / 100.5)
+    assert said.expected_error == pytest.approx((100 * plain + 0.5 * wrong) / 100.5)
     assert said.training_accuracy == pytest.approx(model.score(X[seen], labels[seen]))
     shares = np.bincount(labels[seen]) / 200
     assert said.constant_accuracy == pytest.approx(np.mean(labels[new] == shares.argmax()))
@@ -95,7 +95,7 @@ def test_a_logistic_regression_on_the_folds_that_choose():
     assert said.line == pytest.approx(ladder.error_of("line"), rel=0.01)
     folds = cross_val_predict(LogisticRegression(C=10), X, y > 2.5, method="predict_proba")
     assert said.line == pytest.approx(log_loss(y > 2.5, folds), rel=0.05)
-    assert said.on_new < 0.8 * said.line < 0.9 * said.constant
+    assert said.expected_error < 0.8 * said.line < 0.9 * said.constant
     assert said.kind is None
 
 

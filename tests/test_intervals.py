@@ -461,7 +461,7 @@ def test_intervals_of_truncated_networks_cover_and_are_wider():
         std = small.predict(X[400:], return_std=True)[1]
         errors = y[400:] - small.predict(X[400:])
         assert np.sqrt(np.mean((errors / std) ** 2)) == pytest.approx(1.0, abs=0.15)
-        assert small.expected_error_ == told * path.unit == small.expectation_.on_new
+        assert small.expected_error_ == told * path.unit == small.expectation_.expected_error
         assert small.expected_error_ == pytest.approx(np.sqrt(np.mean(errors**2)), rel=0.15)
         likely = small.predict_distribution(X[400:]).logpdf(y[400:]).mean()
         normal = -0.5 * np.log(2 * np.pi * np.mean(errors**2)) - 0.5
@@ -507,7 +507,7 @@ def test_truncated_models_are_saved_and_truncated_again(tmp_path):
         again.truncate(4).predict_interval(X), model.truncate(4).predict_interval(X), strict=True
     ):
         np.testing.assert_array_equal(found, wanted)
-    assert again.expectation_.on_new == small.expected_error_
+    assert again.expectation_.expected_error == small.expected_error_
     assert again.fit(X, y).predict_interval(X)[0].shape == (400,)
     assert not hasattr(again, "truncated_from_")
 
@@ -715,7 +715,11 @@ def test_truncated_networks_have_sets_that_cover(classifier, tmp_path):
         np.testing.assert_array_equal(small.predict_proba(X), probabilities(wanted))
         alone = np.mean(small.predict(X) == y)
         assert sets_covered(small, X, y).mean() == pytest.approx(max(0.9, alone), abs=0.04)
-        assert small.expected_error_ == error * classifier.path_.unit == small.expectation_.on_new
+        assert (
+            small.expected_error_
+            == error * classifier.path_.unit
+            == small.expectation_.expected_error
+        )
         small.save(tmp_path / "m.safetensors")
         again = load(tmp_path / "m.safetensors")
         np.testing.assert_array_equal(again.predict_set(X), small.predict_set(X))

@@ -708,7 +708,7 @@ def test_demo(folder):
     assert "to 1,600 rows of daylight.csv" in text
     # What it says holds: on rows it has not seen, and beside the noise of a quarter of an hour.
     expected, held_out = model.expectation, model.about["held_out"]
-    assert 0.8 < held_out["rmse"] / expected.on_new < 1.2
+    assert 0.8 < held_out["rmse"] / expected.expected_error < 1.2
     assert held_out["rmse"] < 1.35 * expected.on_training
     assert held_out["rmse"] < 1.35 * NOISE
 

@@ -207,7 +207,7 @@ def test_categories_of_many_levels(tmp_path):
     assert model.columns.features == ("town: mean", "town: rows", "x")
     # The noise is 0.3, and a level has eight rows; without the towns, the error is 3.
     assert model.about["held_out"]["rmse"] < 0.7
-    assert model.expectation.on_new < 0.8
+    assert model.expectation.expected_error < 0.8
     model.save(tmp_path / "m.safetensors")
     loaded = load(tmp_path / "m.safetensors")
     np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
@@ -227,7 +227,7 @@ def test_means_of_training_rows_are_those_of_other_rows():
     table = towns() | {"y": np.random.default_rng(1).normal(size=2_000)}
     with pytest.warns(TableWarning, match="250 distinct"):
         model = fit_table(table, "y", max_nodes=6)
-    assert model.expectation.on_new > 0.97
+    assert model.expectation.expected_error > 0.97
     assert np.std(model.predict(table)) < 0.3
 
 

@@ -57,7 +57,7 @@ def test_expected_error_is_measured_on_validation_rows(n_outputs):
     squares = (trained.predict(told["X_val"]) - told["y_val"]) ** 2
     rmse = np.sqrt(np.average(squares, axis=0, weights=weights))
     np.testing.assert_allclose(trained.expected_error_, rmse)
-    np.testing.assert_allclose(trained.expectation_.on_new, rmse)
+    np.testing.assert_allclose(trained.expectation_.expected_error, rmse)
     assert trained.expectation_.n_rows == len(y)
     assert np.shape(trained.expected_error_) == np.shape(plain.expected_error_)
     assert "On new rows expect to be off by about" in trained.expectation_.sentence()
@@ -69,7 +69,7 @@ def test_nothing_is_promised_that_was_not_measured():
     trained = train(plain, X, y, epochs=20)
     assert plain.expected_error_ is not None
     assert (trained.expected_error_, trained.ladder_, trained.intervals_) == (None, None, None)
-    assert trained.expectation_.on_new is None
+    assert trained.expectation_.expected_error is None
     assert trained.alpha_ is None
     with pytest.raises(ValueError, match="its network was trained on after the fit: measure"):
         trained.predict_interval(X)

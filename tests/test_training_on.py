@@ -91,7 +91,7 @@ def test_nothing_is_said_of_the_errors_of_a_trained_network():
     before = copy(model)
     again = from_torch(to_torch(model), like=model)
     assert (again.expected_error_, again.ladder_, again.intervals_) == (None, None, None)
-    assert again.expectation_.on_new is None
+    assert again.expectation_.expected_error is None
     for ask in (again.predict_interval, again.predict_distribution):
         with pytest.raises(ValueError, match="its network was trained on after the fit: measure"):
             ask(X)

@@ -28,7 +28,7 @@ from greedynet.estimators.plans import (
     check_select,
     in_groups,
 )
-from greedynet.estimators.predicting import WithHiddenLayer
+from greedynet.estimators.predicting import Predicting
 from greedynet.estimators.saving import SaveMixin
 from greedynet.estimators.settings import ESTIMATOR_SETTINGS, EstimatorSettings
 from greedynet.estimators.shapes import check_shape, layers_of
@@ -38,7 +38,7 @@ from greedynet.fitting.objective import LogLoss, Objective
 from greedynet.fitting.plan import HiddenLayers, Limits, Plan, Select, TrainingData
 from greedynet.fitting.refit import Fitted
 from greedynet.model.network import Network
-from greedynet.model.path import SelectionPath
+from greedynet.model.path import StopReason
 from greedynet.model.uncertainty.calibration import CalibrationData
 from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.outside import TrainingSample, share_ahead
@@ -63,7 +63,7 @@ from greedynet.support.types import Float64
 _NOT_IN_FINGERPRINT = frozenset({"n_jobs", "random_state", "cv", "max_seconds"})
 
 
-class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstimator):
+class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
     """Base class of the regressor and the classifier."""
 
     n_nodes: int | None
@@ -81,13 +81,10 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
     extrapolate: bool
 
     _most_nodes: int
-    path_: SelectionPath
     expectation_: Expectation
     truncated_from_: int
-    n_nodes_: int
     alpha_: float | None
     n_networks_: int
-    expected_error_: float | Float64 | None
     # Not parameters, never saved: see `set_progress`.
     _on_neuron: Callable[[int, float], None] | None = None
     _on_stage: Callable[[str], None] | None = None
@@ -134,7 +131,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         return state
 
     def __sklearn_tags__(self) -> Tags:
-        """Return the tags by which scikit-learn knows the capabilities of the estimator."""
+        """Return what scikit-learn may expect of the estimator."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.missing == "learn"
@@ -299,7 +296,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         def on_step(network: Callable[[], Network], error: float, n_nodes: int) -> bool:
             if self._on_neuron is not None:
                 self._on_neuron(n_nodes, error)
-            return task is not None and task(lambda: self._attributes(network()))
+            return task is not None and task(lambda: {"network_": network()})
 
         return on_step
 
@@ -314,20 +311,16 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         return FitContext(pool, journal, on_stage, pool.cancelled, clock)
 
     def _store(self, fitted: Fitted) -> None:
-        path, evidence = fitted.path, fitted.evidence
-        self.training_sample_ = TrainingSample.of(evidence.rows.X)
+        path = fitted.path
+        self.training_sample_ = TrainingSample.of(fitted.evidence.rows.X)
         names = self._network_names()
         if names is not None:
             path = path.with_feature_names(names)
-        for name, value in self._attributes(path.kept).items():
-            setattr(self, name, value)
         for name in ("truncated_from_", "trained_on_", "training_"):
             self.__dict__.pop(name, None)
-        self.path_, self.ladder_ = path, fitted.ladder
+        self.network_, self.path_, self.ladder_ = path.kept, path, fitted.ladder
         self.alpha_ = fitted.ridge
         self.n_networks_ = 1 if fitted.ladder is None else fitted.ladder.choice.n_networks
-        self.stop_reason_ = path.stop_reason
-        self.expected_error_ = evidence.error
         if self.n_nodes is not None and self.n_nodes_ < self.n_nodes:
             warnings.warn(
                 f"The network has {self.n_nodes_} nodes, not the {self.n_nodes} requested by "
@@ -372,9 +365,7 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
             smaller.__dict__.pop(name, None)
         if n_nodes != self.n_nodes_:
             smaller.alpha_, smaller.n_networks_ = None, 1
-        for name, value in {**self._attributes(path.kept), **self._known_at(position)}.items():
-            setattr(smaller, name, value)
-        smaller.path_, smaller.stop_reason_ = path, path.stop_reason
+        smaller.__dict__.update(self._known_at(position), network_=path.kept, path_=path)
         smaller.truncated_from_ = int(getattr(self, "truncated_from_", self.network_.n_nodes))
         return smaller
 
@@ -382,13 +373,31 @@ class BaseGreedyNet(WithHiddenLayer, SaveMixin, CallbackSupportMixin, BaseEstima
         """Return attributes that say what is known of the errors at a width of the path."""
         raise NotImplementedError
 
-    def _attributes(self, network: Network) -> dict[str, Any]:
-        return {
-            "network_": network,
-            "n_nodes_": network.n_nodes,
-            "n_outputs_": network.n_outputs,
-            "hidden_layers_": 1 if network.ramps is None else 2,
-        }
+    @property
+    def expected_error_(self) -> Any:
+        """Expected error on new rows, that of `expectation_`; of several outputs an array."""
+        found = self.expectation_.expected_error
+        return np.array(found) if isinstance(found, tuple) else found
+
+    @property
+    def stop_reason_(self) -> StopReason:
+        """Why the growth ended, and what to try next."""
+        return self.path_.stop_reason
+
+    @property
+    def n_nodes_(self) -> int:
+        """Number of nodes of `network_`."""
+        return self.network_.n_nodes
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of outputs of `network_`."""
+        return self.network_.n_outputs
+
+    @property
+    def hidden_layers_(self) -> int:
+        """Number of hidden layers of `network_`."""
+        return 1 if self.network_.ramps is None else 2
 
     def _limits(self, tol: float = 0.0) -> Limits:
         """Return when to stop."""

@@ -1,8 +1,9 @@
 """`GreedyNetClassifier`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
@@ -12,9 +13,7 @@ from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.described import constraints_of, documented
 from greedynet.estimators.inputs import class_rows, class_validation_rows
-from greedynet.estimators.plans import classification_plan
-from greedynet.estimators.predicting import StagedClasses
-from greedynet.estimators.uncertainty import WithSets
+from greedynet.estimators.plans import check_coverage, classification_plan
 from greedynet.fitting.plan import HiddenLayers, Plan, SearchName, Select
 from greedynet.fitting.refit import Fitted
 from greedynet.losses.logistic import log_probabilities, probabilities
@@ -30,7 +29,7 @@ from greedynet.support.types import Float64
 
 
 @documented("classifier")
-class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNet):
+class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
     """A small classification network, built neuron by neuron, that chooses its own width.
 
     All classes share one hidden layer; the outputs are logits,
@@ -56,7 +55,7 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         The classes, sorted.
     expected_error_ : float or None
         Expected mean log-loss on new rows: that of held-out rows, or of the validation set. None if
-        no row could be held out, or if a callback stopped the growth.
+        no row could be held out.
     sets_ : ClassSets or None
         What `predict_set` uses: the probabilities of the classes of held-out rows. None if no row
         was held out.
@@ -76,6 +75,8 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
     array(['same', 'other'], dtype='<U5')
     """
 
+    classes_: NDArray[Any]
+    sets_: ClassSets | None
     _most_nodes = 100
     _parameter_constraints = constraints_of("classifier")
 
@@ -157,26 +158,19 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
             return float(accuracy_score(y, found, sample_weight=sample_weight))
 
     def _store_errors(self, fitted: Fitted, plan: Plan) -> None:
-        """Store what is known of the errors on new rows."""
-        evidence = fitted.evidence
-        self.sets_ = ClassSets.of(
-            evidence.with_later(self._later_rows(), self.network_), fitted.path
-        )
-        self.expectation_ = Expectation.of_classes(
-            evidence, self.network_, evidence.error, self._ahead(evidence)
-        )
+        evidence, network = fitted.evidence, self.network_
+        self.sets_ = ClassSets.of(evidence.with_later(self._later_rows(), network), fitted.path)
+        self.expectation_ = Expectation.of_classes(evidence, network, self._ahead(evidence))
 
     def _as_outputs(self, y: NDArray[Any]) -> Float64:
         return unit_vectors(y, self.classes_)
 
     def _known_at(self, position: int) -> dict[str, Any]:
         sets = getattr(self, "sets_", None)
-        expected = self.path_.expected_error(position)
         return {
             "sets_": None if sets is None else sets.at_width(position),
             "ladder_": None,
-            "expected_error_": expected,
-            "expectation_": Expectation(LOG_LOSS, expected),
+            "expectation_": Expectation(LOG_LOSS, self.path_.expected_error(position)),
         }
 
     def decision_function(self, X: ArrayLike) -> Float64:
@@ -237,3 +231,88 @@ class GreedyNetClassifier(ClassifierMixin, WithSets, StagedClasses, BaseGreedyNe
         y : ndarray of shape (n_samples,)
         """
         return self._classes_of(self._outputs(X))
+
+    def predict_set(self, X: ArrayLike, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """Return sets of classes that contain the class of new rows with a given probability.
+
+        A class is in the set if it is as likely as the classes of held-out rows, but for a share
+        `1 - coverage` of them; the most likely class always is. Where a single class has a larger
+        share of right answers than the coverage, the sets cover more.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.9
+            Share of new rows whose class shall be in their set.
+
+        Returns
+        -------
+        sets : ndarray of bool, of shape (n_samples, n_classes)
+            Whether a class is in the set, in the order of `classes_`.
+
+        Warns
+        -----
+        FewHeldOutRowsWarning
+            If too few rows were held out: a coverage `p` needs at least `p / (1 - p)` of them.
+        """
+        sets, coverage = self._known_sets(), check_coverage(coverage)
+        sets.warn_if_few(coverage)
+        return self._sets(X, coverage)
+
+    def _sets(self, X: Any, coverage: float) -> NDArray[np.bool_]:
+        logits = self._outputs(X)
+        p = probabilities(logits.reshape(len(logits), -1))
+        return self._known_sets().sets(p, coverage)
+
+    def _known_sets(self) -> ClassSets:
+        needed = "`predict_set` needs predictions of held-out rows"
+        return self._of_held_out("sets_", needed, "fit at least two rows of every class")
+
+    def staged_decision_function(self, X: ArrayLike) -> Iterator[Float64]:
+        """Yield the logits along the growth, one array for each of `path_.n_nodes`.
+
+        They are those of `truncate(n_nodes)`; the width that was kept is one of them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Inputs.
+
+        Yields
+        ------
+        logits : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        return self._staged(X)
+
+    def staged_predict_proba(self, X: ArrayLike) -> Iterator[Float64]:
+        """Yield the probabilities of the classes along the growth, for each of `path_.n_nodes`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Inputs.
+
+        Yields
+        ------
+        p : ndarray of shape (n_samples, n_classes)
+        """
+        return (probabilities(logits.reshape(len(logits), -1)) for logits in self._staged(X))
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
+        """Yield the most likely classes along the growth, for each of `path_.n_nodes`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Inputs.
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,)
+        """
+        return (self._classes_of(logits) for logits in self._staged(X))
+
+    def _classes_of(self, logits: Float64) -> NDArray[Any]:
+        best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
+        return np.asarray(self.classes_[best])

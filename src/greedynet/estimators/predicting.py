@@ -1,4 +1,4 @@
-"""What fitted estimators compute for new rows: predictions, also along the growth, and features."""
+"""What fitted estimators do with new rows: checked inputs, features, outputs along the growth."""
 
 import os
 import warnings
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import check_array
@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.estimators.frames import encode_categories, feature_names, naming_columns
 from greedynet.estimators.training_checks import dense_blocks, dense_rows, is_sparse
-from greedynet.losses.logistic import probabilities
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.model.uncertainty.outside import Outside, TrainingSample, columns_outside
@@ -54,10 +53,14 @@ def finite_answers(answers: Float64) -> Float64:
     return answers
 
 
-class Predicting:
-    """What the estimators do with inputs after a fit."""
+class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """What the estimators do with inputs after a fit.
+
+    A fitted network is a transformer, too, with `set_output` and `get_feature_names_out`.
+    """
 
     network_: Network
+    path_: SelectionPath
     n_features_in_: int
     training_sample_: TrainingSample
 
@@ -166,7 +169,7 @@ class Predicting:
         """Return a copy that takes arrays of so many columns."""
         plain = copy(self)
         for name in ("categories_", "feature_names_in_"):
-            vars(plain).pop(name, None)
+            plain.__dict__.pop(name, None)
         plain.n_features_in_ = n_features
         return plain
 
@@ -176,7 +179,7 @@ class Predicting:
             return self.without_categories()
         plain = self._on_arrays(self.network_.n_features)
         for name in ("booleans_", "filling_"):
-            vars(plain).pop(name, None)
+            plain.__dict__.pop(name, None)
         return plain
 
     def _network_names(self) -> tuple[str, ...] | None:
@@ -212,12 +215,6 @@ class Predicting:
             )
         return parquet_inputs(path, names[: self.n_features_in_])
 
-
-class _Staged(Predicting):
-    """The outputs along the growth, for both kinds of estimators."""
-
-    path_: SelectionPath
-
     def _staged(self, X: ArrayLike) -> Iterator[Float64]:
         check_is_fitted(self)
         # Not when the first is asked for: errors come from the call.
@@ -225,84 +222,6 @@ class _Staged(Predicting):
         rows = np.asarray(self._checked(X), dtype=np.float64)
         path = self.path_
         return (path.network_at(n_nodes).predict(rows) for n_nodes in path.n_nodes.tolist())
-
-
-class StagedNumbers(_Staged):
-    """Stages of a regressor."""
-
-    def staged_predict(self, X: ArrayLike) -> Iterator[Float64]:
-        """Yield the predictions along the growth, one for each of `path_.n_nodes`.
-
-        They are those of `truncate(n_nodes)`; the width that was kept is one of them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Inputs.
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        """
-        return self._staged(X)
-
-
-class StagedClasses(_Staged):
-    """Stages of a classifier."""
-
-    classes_: NDArray[Any]
-
-    def staged_decision_function(self, X: ArrayLike) -> Iterator[Float64]:
-        """Yield the logits along the growth, one array for each of `path_.n_nodes`.
-
-        They are those of `truncate(n_nodes)`; the width that was kept is one of them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Inputs.
-
-        Yields
-        ------
-        logits : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        return self._staged(X)
-
-    def staged_predict_proba(self, X: ArrayLike) -> Iterator[Float64]:
-        """Yield the probabilities of the classes along the growth, for each of `path_.n_nodes`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Inputs.
-
-        Yields
-        ------
-        p : ndarray of shape (n_samples, n_classes)
-        """
-        return (probabilities(logits.reshape(len(logits), -1)) for logits in self._staged(X))
-
-    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
-        """Yield the most likely classes along the growth, for each of `path_.n_nodes`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Inputs.
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,)
-        """
-        return (self._classes_of(logits) for logits in self._staged(X))
-
-    def _classes_of(self, logits: Float64) -> NDArray[Any]:
-        best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)
-        return np.asarray(self.classes_[best])
-
-
-class WithHiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predicting):
-    """A fitted network as a transformer, with `set_output` and `get_feature_names_out`."""
 
     @property
     def _n_features_out(self) -> int:
@@ -326,3 +245,14 @@ class WithHiddenLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Predict
         """
         check_is_fitted(self)
         return self._of_blocks(X, self.network_.hidden)
+
+    def _of_held_out(self, name: str, what: str, advice: str) -> Any:
+        """Return what a fit has learned from held-out rows; an error says why there is nothing."""
+        check_is_fitted(self)
+        found = getattr(self, name)
+        if found is not None:
+            return found
+        why = f"no row was held out in the fit: {advice}"
+        if hasattr(self, "trained_on_"):
+            why = "its network was trained on after the fit: measure them on rows of your own"
+        raise ValueError(f"{what}, but {why}.")

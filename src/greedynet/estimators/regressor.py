@@ -1,7 +1,8 @@
 """`GreedyNetRegressor`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,26 +16,25 @@ from greedynet.activations import Activation
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.described import constraints_of, documented
 from greedynet.estimators.inputs import training_rows, validation_rows
-from greedynet.estimators.plans import regression_plan
-from greedynet.estimators.predicting import StagedNumbers, r_squared
+from greedynet.estimators.plans import check_coverage, regression_plan
+from greedynet.estimators.predicting import finite_answers, r_squared
 from greedynet.estimators.shapes import number_bounds
-from greedynet.estimators.uncertainty import WithIntervals
 from greedynet.fitting.plan import HiddenLayers, Plan, SearchName, Select
 from greedynet.fitting.refit import Fitted
 from greedynet.losses import Loss
-from greedynet.model.uncertainty.expectation import Expectation, errors_by_output
+from greedynet.model.uncertainty.expectation import Expectation
 from greedynet.model.uncertainty.intervals import Intervals
 from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.search import Dictionary, SearchFactory
 from greedynet.search.sphere import RandomState
-from greedynet.support.checks import check_columns, named
+from greedynet.support.checks import check_columns, check_matrix, named
 from greedynet.support.threads import Pool
 from greedynet.support.types import Float64
 
 
 @documented("regressor")
-class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreedyNet):
+class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     """A small regression network, built neuron by neuron, that chooses its own width.
 
     The network `g(x) = sum_n c_n sigma(a_n . x + b_n) + l . x + m` is grown by a greedy algorithm:
@@ -79,6 +79,7 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
     True
     """
 
+    intervals_: Intervals | None
     _most_nodes = 200
     _parameter_constraints = constraints_of("regressor")
 
@@ -167,6 +168,113 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         check_is_fitted(self)
         return self._in_two(self._of_blocks(X, self._with_deviations))
 
+    def predict_interval(self, X: ArrayLike, coverage: float = 0.9) -> tuple[Float64, Float64]:
+        """Return intervals that contain new outputs with a given probability.
+
+        Of the errors of held-out rows, divided by their local size `s(x)`, the quantile `q` is
+        taken; the interval is `f(x) - q s(x)` to `f(x) + q s(x)`. If large errors are mostly on one
+        side, both sides have quantiles of their own. The coverage is that of all new rows together.
+        Ends outside the `bounds` of the outputs are moved to them, which costs no coverage.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+        coverage : float, default=0.9
+            Share of new outputs that the intervals shall contain.
+
+        Returns
+        -------
+        low, high : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The ends of the intervals, in the shape of `y` in `fit`; for each output on its own.
+
+        Warns
+        -----
+        FewHeldOutRowsWarning
+            If too few rows were held out: a coverage `p` needs at least `p / (1 - p)` of them. The
+            intervals then are as wide as the largest of their errors.
+        """
+        intervals = self._known_intervals("predict_interval")
+        coverage = check_coverage(coverage)
+        intervals.warn_if_few(coverage)
+        return self._in_two(self._of_blocks(X, partial(self._ends, coverage=coverage)))
+
+    def predict_distribution(self, X: ArrayLike) -> Any:
+        """Return a probability distribution of new outputs.
+
+        Student's t distribution around the prediction, with the local size `s(x)` of the errors
+        and as many degrees of freedom as make the errors of held-out rows most likely. Intervals
+        of `predict_interval` do not depend on it. Its center lies within the `bounds` of the
+        outputs, its tails do not: write `numpy.clip(distribution.ppf(q), low, high)`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs.
+
+        Returns
+        -------
+        distribution : scipy.stats distribution
+            With methods such as `logpdf(y)`, `cdf(y)` and `ppf(q)` for `y` in the shape of that in
+            `fit`.
+        """
+        from scipy.stats import t  # this takes a moment to load
+
+        intervals = self._known_intervals("predict_distribution")
+        center, scale = self._in_two(self._of_blocks(X, self._with_scales))
+        degrees = intervals.degrees
+        return t(degrees[0] if center.ndim == 1 else degrees, loc=center, scale=scale)
+
+    def _in_two(self, columns: Float64) -> tuple[Float64, Float64]:
+        """Return two results that are side by side, in the shape of `y`."""
+        first, second = np.split(finite_answers(columns), 2, axis=1)
+        return (first[:, 0], second[:, 0]) if self.network_.single_output else (first, second)
+
+    # Functions of a block of inputs, which the twin of a cluster calls, too.
+
+    def _ends(self, X: Any, coverage: float) -> Float64:
+        """Return the lower and upper ends of intervals, side by side."""
+        X, outputs = self._with_outputs(X)
+        intervals = self._known_intervals("predict_interval")
+        ends, bounds = intervals.around(outputs, X, self.network_, coverage), self.network_.bounds
+        return np.hstack(ends if bounds is None else [bounds.apply(end) for end in ends])
+
+    def _with_deviations(self, X: Any) -> Float64:
+        """Return outputs and their standard deviations, side by side."""
+        X, outputs = self._with_outputs(X)
+        intervals = self._known_intervals("predict(X, return_std=True)")
+        return np.hstack([outputs, intervals.deviations(outputs, X, self.network_)])
+
+    def _with_scales(self, X: Any) -> Float64:
+        """Return outputs and the scales of their distributions, side by side."""
+        X, outputs = self._with_outputs(X)
+        intervals = self._known_intervals("predict_distribution")
+        return np.hstack([outputs, intervals.scales(outputs, X, self.network_)])
+
+    def _with_outputs(self, X: Any) -> tuple[Float64, Float64]:
+        X = check_matrix(X, "X")
+        return X, self.network_.predict(X).reshape(len(X), -1)
+
+    def _known_intervals(self, what: str) -> Intervals:
+        needed = f"`{what}` needs the errors of held-out rows"
+        return self._of_held_out("intervals_", needed, "fit at least two rows")
+
+    def staged_predict(self, X: ArrayLike) -> Iterator[Float64]:
+        """Yield the predictions along the growth, one for each of `path_.n_nodes`.
+
+        They are those of `truncate(n_nodes)`; the width that was kept is one of them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Inputs.
+
+        Yields
+        ------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        return self._staged(X)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination `R^2` of the predictions.
 
@@ -189,25 +297,17 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
             return r_squared(true, found, sample_weight)
 
     def __sklearn_tags__(self) -> Tags:
-        """Return the tags by which scikit-learn knows the capabilities of the estimator."""
+        """Return what scikit-learn may expect of the estimator."""
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
     def _store_errors(self, fitted: Fitted, plan: Plan) -> None:
-        """Store what is known of the errors on new rows."""
-        evidence, settings = fitted.evidence, self._settings.intervals
-        later = evidence.with_later(self._later_rows(), self.network_)
-        self.intervals_ = Intervals.of(later, self.network_, settings)
-        if self.network_.n_outputs > 1:
-            self.expected_error_ = errors_by_output(evidence.held_out, plan.loss)
+        evidence, network = fitted.evidence, self.network_
+        later = evidence.with_later(self._later_rows(), network)
+        self.intervals_ = Intervals.of(later, network, self._settings.intervals)
         self.expectation_ = Expectation.of_numbers(
-            evidence,
-            self.network_,
-            plan.loss,
-            self.expected_error_,
-            self.ladder_,
-            self._ahead(evidence),
+            evidence, network, plan.loss, self.ladder_, self._ahead(evidence)
         )
 
     def _as_outputs(self, y: NDArray[Any]) -> Float64:
@@ -218,10 +318,6 @@ class GreedyNetRegressor(RegressorMixin, WithIntervals, StagedNumbers, BaseGreed
         found = None if intervals is None else intervals.at_width(position, self.network_)
         expected: Any = self.path_.expected_error(position)
         if found is not None and found.errors_by_width is not None and len(found.outputs) > 1:
-            expected = found.errors_by_width[position]
-        return {
-            "intervals_": found,
-            "ladder_": None,
-            "expected_error_": expected,
-            "expectation_": replace(said, on_new=expected, on_training=None, kind=None),
-        }
+            expected = tuple(found.errors_by_width[position].tolist())
+        said = replace(said, expected_error=expected, on_training=None, kind=None)
+        return {"intervals_": found, "ladder_": None, "expectation_": said}

@@ -12,8 +12,8 @@ from greedynet.support.types import Float64
 
 E = TypeVar("E", bound=Any)
 
-# What held-out rows say of the errors of a network.
-_OF_ERRORS = ("expected_error_", "ladder_", "intervals_", "sets_")
+# What held-out rows say of a network, beside its expectation.
+_OF_ERRORS = ("ladder_", "intervals_", "sets_")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,6 @@ def with_trained_network(model: E, network: Network) -> E:
     known = [name for name in _OF_ERRORS if hasattr(model, name)]
     unknown: dict[str, Any] = dict.fromkeys(known)
     unknown |= {"expectation_": Expectation(model.expectation_.measure), "alpha_": None}
-    for name, value in {**model._attributes(network), **unknown, "trained_on_": True}.items():
+    for name, value in {"network_": network, **unknown, "trained_on_": True}.items():
         setattr(trained, name, value)
     return trained

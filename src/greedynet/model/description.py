@@ -1,19 +1,13 @@
 """A network in words, its sizes and largest neurons, and the curves of its first layer."""
 
+from dataclasses import dataclass, replace
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from greedynet.support.phrases import plural
-
-if TYPE_CHECKING:
-    from greedynet.model.network import Network
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
 from numpy.typing import NDArray
 
+from greedynet.support.phrases import plural
 from greedynet.support.types import Float64
 
 if TYPE_CHECKING:
@@ -115,7 +109,7 @@ def over_hinges(network: "Network") -> "Network":
 
 
 # The most that are shown.
-_NEURONS, _WEIGHTS, _OUTPUTS, _COLUMNS, _CHARACTERS = 10, 8, 4, 3, 98
+_NEURONS, _WEIGHTS, _OUTPUTS, _COLUMNS, _CHARACTERS = 10, 4, 4, 3, 98
 
 
 def contents(network: "Network") -> str:
@@ -156,10 +150,10 @@ def describe(network: "Network") -> str:
     for j in np.unique(features).tolist():
         bends = " ".join(f"{t:.4g}" for t in knots[features == j].tolist())
         lines.append(f"  {names[j]}: hinges at {bends}")
-    weights = _inner_weights if network.ramps is None else _main_columns
+    form, of_hinges = over_hinges(network), zip(features.tolist(), knots.tolist(), strict=True)
+    inputs = [*names, *(f"relu({names[j]} {-t:+.4g})" for j, t in of_hinges)]
     for n in network.largest_neurons()[:_NEURONS].tolist():
-        c = " ".join(f"{w:+.3g}" for w in network.outer_weights[n][:_OUTPUTS])
-        lines.append(f"  neuron {n:3d}: {weights(network, n)}  c = [{c}]")
+        lines.append(f"  neuron {n:3d}: {_formula(form, n, inputs)}")
     if network.n_neurons > _NEURONS:
         lines.append(f"  ... and {network.n_neurons - _NEURONS} more with smaller weights")
     return "\n".join(lines)
@@ -186,14 +180,11 @@ def _box(network: "Network") -> str:
     return f"clipped to {', '.join(f'{n} in [{a:.3g}, {b:.3g}]' for n, a, b in ends)}{more}"
 
 
-def _inner_weights(network: "Network", neuron: int) -> str:
-    a = " ".join(f"{w:+.3g}" for w in network.inner_weights[neuron][:_WEIGHTS])
-    more = " ..." if network.n_features > _WEIGHTS else ""
-    return f"a = [{a}{more}]  b = {network.biases[neuron]:+.3g}"
-
-
-def _main_columns(network: "Network", neuron: int) -> str:
-    """Return the columns that move a neuron most over the training data."""
-    moves, names = column_moves(network)[neuron], _names(network)
-    first = np.argsort(-moves, kind="stable")[:3].tolist()
-    return f"mainly of {', '.join(names[j] for j in first if moves[j] > 0) or 'no column'}"
+def _formula(network: "Network", neuron: int, names: list[str]) -> str:
+    """Return a neuron with the inputs of its largest weights, and its outer weights."""
+    weights = network.inner_weights[neuron]
+    largest = np.argsort(-np.abs(weights), kind="stable")[:_WEIGHTS].tolist()
+    inner = " ".join(f"{weights[j]:+.3g} {names[j]}" for j in largest if weights[j])
+    more = " ..." if np.count_nonzero(weights) > _WEIGHTS else ""
+    outer = " ".join(f"{c:+.3g}" for c in network.outer_weights[neuron][:_OUTPUTS])
+    return f"{outer} {network.activation.name}({inner}{more} {network.biases[neuron]:+.3g})"

@@ -75,7 +75,7 @@ def errors_in_words(model: "TableModel", on_held_out: str) -> str:
 def expected_sentence(model: "TableModel", expected: Expectation, beside_held_out: bool) -> str:
     """Return the errors to expect; how rows count in them, if classes have weights."""
     said = expected.sentence(beside_held_out=beside_held_out)
-    if getattr(model.estimator, "class_weight", None) is None or expected.on_new is None:
+    if getattr(model.estimator, "class_weight", None) is None or expected.expected_error is None:
         return said
     return f"{said} The rows that the fit itself left out count by the weights of their classes."
 

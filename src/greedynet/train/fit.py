@@ -113,7 +113,6 @@ def train(
         held_out = HeldOutPredictions.of(validation, result.network.predict(validation.X))
         errors = errors_by_output(held_out, Squared())
         assert errors is not None
-        trained.expected_error_ = errors if len(errors) > 1 else float(errors[0])
         figure = tuple(errors.tolist()) if len(errors) > 1 else float(errors[0])
         trained.expectation_ = Expectation(RMSE, figure, n_rows=len(validation))
     return trained

@@ -1,6 +1,7 @@
 """The command `greedynet info`: the contents of a model file."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ from greedynet.cli.shell import plural, scores
 
 if TYPE_CHECKING:
     from greedynet.model.network import Network
-    from greedynet.model.uncertainty.expectation import Expectation
     from greedynet.tables.model import TableModel
 
 _NEURONS, _LEVELS, _INPUTS = 10, 8, 30
@@ -22,12 +22,12 @@ _NEURONS, _LEVELS, _INPUTS = 10, 8, 30
 @AS_JSON
 def info(model: Path, as_json: bool) -> None:
     """Show the contents of a saved MODEL."""
-    found = describe(model)
-    click.echo(json.dumps(found, indent=1) if as_json else "\n".join(_lines(model, found)))
+    found, words = describe(model)
+    click.echo(json.dumps(found, indent=1) if as_json else "\n".join(_lines(model, found, words)))
 
 
-def describe(path: Path) -> dict[str, Any]:
-    """Return the contents of a model file as plain values."""
+def describe(path: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the contents of a model file as plain values, and its network in words."""
     from greedynet.model.network import Network
     from greedynet.support.tensorfile import read_tree
     from greedynet.tables.load import load
@@ -35,6 +35,7 @@ def describe(path: Path) -> dict[str, Any]:
     from greedynet.tables.scores import loss_of
 
     model = load(path)
+    expected, said = _expected(model)
     table = model if isinstance(model, TableModel) else None
     estimator = model if table is None else table.estimator
     network = estimator if isinstance(estimator, Network) else estimator.network_
@@ -42,7 +43,9 @@ def describe(path: Path) -> dict[str, Any]:
     selection = getattr(estimator, "path_", None)
     classes = getattr(estimator, "classes_", None)
     about = {} if table is None else dict(table.about)
-    return {
+    if table is not None:
+        network = replace(network, feature_names=table.columns.features)
+    found = {
         "kind": type(estimator).__name__,
         "library_version": read_tree(path).library_version,
         "created": about.get("created"),
@@ -63,8 +66,8 @@ def describe(path: Path) -> dict[str, Any]:
         "bounds": None if network.bounds is None else network.bounds.pairs(),
         "extrapolates": network.box is None,
         "loss": "log-loss" if classes is not None else None if loss is None else loss.name,
-        "expected": _expected(model),
-        "summary": _first(model),
+        "expected": expected,
+        "summary": said,
         "training_error": None if selection is None else float(selection.kept_error),
         "stop_reason": None if selection is None else selection.stop_reason.name,
         "rows": about.get("rows"),
@@ -76,30 +79,20 @@ def describe(path: Path) -> dict[str, Any]:
         "held_out": _without_mask(about.get("held_out")),
         "largest_neurons": _largest(network),
     }
+    return found, network.describe().splitlines()
 
 
-def _expected(model: Any) -> dict[str, Any] | None:
-    """Return the errors to expect on new rows, beside those of simple guesses."""
-    from greedynet.tables.model import TableModel
-
-    found = model.expectation if isinstance(model, TableModel) else _of_estimator(model)
-    return None if found is None else {k: v for k, v in vars(found).items() if v is not None}
-
-
-def _first(model: Any) -> str | None:
-    """Return the same in words."""
+def _expected(model: Any) -> tuple[dict[str, Any] | None, str | None]:
+    """Return the errors to expect on new rows, beside those of simple guesses, also in words."""
     from greedynet.tables.model import TableModel
     from greedynet.tables.summary import first_sentences
 
-    if isinstance(model, TableModel):
-        return first_sentences(model) or None
-    found = _of_estimator(model)
-    return None if found is None else found.sentence()
-
-
-def _of_estimator(estimator: Any) -> "Expectation | None":
-    found: Expectation | None = getattr(estimator, "expectation_", None)
-    return found
+    of_table = isinstance(model, TableModel)
+    found = model.expectation if of_table else getattr(model, "expectation_", None)
+    if found is None:
+        return None, first_sentences(model) or None if of_table else None
+    said = first_sentences(model) if of_table else found.sentence()
+    return {k: v for k, v in vars(found).items() if v is not None}, said or None
 
 
 def _without_mask(held_out: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -159,17 +152,12 @@ def _largest(network: "Network") -> list[dict[str, Any]]:
     ]
 
 
-def _lines(path: Path, found: dict[str, Any]) -> list[str]:
+def _lines(path: Path, found: dict[str, Any], words: list[str]) -> list[str]:
     date = "" if found["created"] is None else f", made {found['created'][:10]}"
     lines = [f"{path.name}: a {found['kind']} by greedynet {found['library_version']}{date}"]
     if found["summary"] is not None:
         lines.append(f"  {found['summary']}")
-    lines += [
-        f"  network     {found['network']} "
-        f"({plural(found['nodes'], 'node')}), {plural(found['features'], 'feature')}, "
-        f"{plural(found['outputs'], 'output')}, {plural(found['parameters'], 'parameter')}, "
-        f"{plural(found['multiplications'], 'multiplication')}",
-    ]
+    lines.append(f"  network     {words[0]}")
     if found["target"] is not None:
         lines.append(f"  target      {found['target']}")
     if found["classes"] is not None:
@@ -186,7 +174,8 @@ def _lines(path: Path, found: dict[str, Any]) -> list[str]:
             lines.append(f"  {part:<11} {scores(found[part])}{rows}")
     lines += [f"  {role:<11} {name}" for role, name in found["roles"].items()]
     lines += [f"  assumed     {line}" for line in found["assumed"]]
-    return lines + _input_lines(found["inputs"]) + _hinge_lines(found) + _neuron_lines(found)
+    lines += _input_lines(found["inputs"])
+    return lines + [line for line in words[1:] if not line.startswith("  outputs ")]
 
 
 def _bound_lines(found: dict[str, Any]) -> list[str]:
@@ -208,48 +197,6 @@ def _input_lines(inputs: list[dict[str, Any]] | None) -> list[str]:
         lines.append(f"    {column['name']}: {column['holds']}")
     more = len(inputs) - _INPUTS
     return [*lines, f"    ... and {more} more"] if more > 0 else lines
-
-
-def _hinge_lines(found: dict[str, Any]) -> list[str]:
-    """Return the knots of each column that the first of two layers bends."""
-    if found["hinges"] is None:
-        return []
-    lines = ["  hinges of the first layer, and where they bend"]
-    for part in found["hinges"][:_INPUTS]:
-        lines.append(f"    {part['column']}: {' '.join(f'{t:.4g}' for t in part['knots'])}")
-    more = len(found["hinges"]) - _INPUTS
-    return [*lines, f"    ... and of {more} more columns"] if more > 0 else lines
-
-
-def _neuron_lines(found: dict[str, Any]) -> list[str]:
-    """Return a line for each neuron, with its features of largest weight."""
-    if not found["largest_neurons"]:
-        return []
-    names = [*_feature_names(found), *_hinge_names(found)]
-    lines = ["  largest neurons"]
-    for neuron in found["largest_neurons"]:
-        weights = neuron["weights"]
-        order = sorted(range(len(weights)), key=lambda j: -abs(weights[j]))[:4]
-        inner = " ".join(f"{weights[j]:+.3g} {names[j]}" for j in order if weights[j])
-        more = " ..." if sum(map(bool, weights)) > 4 else ""
-        outer = " ".join(f"{c:+.3g}" for c in neuron["outer_weights"][:4])
-        formula = f"{found['activation']}({inner}{more} {neuron['bias']:+.3g})"
-        lines.append(f"    {outer} {formula}")
-    return lines
-
-
-def _hinge_names(found: dict[str, Any]) -> list[str]:
-    return [
-        f"relu({part['column']} {-knot:+.4g})"
-        for part in found["hinges"] or []
-        for knot in part["knots"]
-    ]
-
-
-def _feature_names(found: dict[str, Any]) -> list[str]:
-    if found["inputs"] is None:
-        return [f"x{j}" for j in range(found["features"])]
-    return [name for column in found["inputs"] for name in column["features"]]
 
 
 def _some(values: list[Any]) -> str:

@@ -88,7 +88,7 @@ class CalibrationData:
     # By networks like the one that was kept; None if no row was held out.
     held_out: HeldOutPredictions | None = None
     by_width: tuple[Float64, ...] = ()  # predictions of the same rows for every width of the path
-    error: float | None = None  # the error to expect on new rows, in the units of the output
+    expected_error: float | None = None  # on new rows, in the units of the output
     splits: tuple[Split, ...] = ()  # the folds: training and held-out rows
 
     def with_later(self, later: Rows | None, network: Network) -> "CalibrationData":

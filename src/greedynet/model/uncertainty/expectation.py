@@ -58,7 +58,7 @@ class Expectation:
     measure : str
         "rmse"; "mae" for the losses "absolute_error" and "huber"; the name of another loss, such as
         "quantile_loss"; or "log_loss" for classes.
-    on_new : float, tuple of float or None
+    expected_error : float, tuple of float or None
         Error on new rows; of several outputs, that of each in its own units, as all that follow.
     constant : float, tuple of float or None
         Error on the same rows of the mean, of the best constant for another loss, or of the shares
@@ -83,7 +83,7 @@ class Expectation:
     """
 
     measure: str
-    on_new: Figure | None = None
+    expected_error: Figure | None = None
     constant: Figure | None = None
     line: float | None = None
     on_training: Figure | None = None
@@ -101,17 +101,19 @@ class Expectation:
         evidence: CalibrationData,
         network: Network,
         loss: Loss,
-        on_new: float | Float64 | None,
         ladder: Ladder | None,
         ahead: float | None = None,
     ) -> "Expectation":
-        """Return what is known after a regression; `on_new` is the expected error of the network.
+        """Return what is known after a regression.
 
         Candidates of the ladder were scored on the same rows; those of several outputs are not
         compared, as their errors are of all outputs together.
         """
         rows, held_out = evidence.rows, evidence.held_out
         residuals = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
+        expected: float | Float64 | None = evidence.expected_error
+        if rows.n_outputs > 1:
+            expected = errors_by_output(held_out, loss)
         constant: Figure | None = None
         line = kind = None
         has_ladder = ladder is not None and network.has_affine_term
@@ -124,7 +126,7 @@ class Expectation:
             constant = _figure(_sizes(loss, held_out.Y - mean, held_out.weights))
         return Expectation(
             _measure(loss),
-            _figure(on_new),
+            _figure(expected),
             constant,
             line,
             _figure(_sizes(loss, residuals, rows.weights)),
@@ -135,10 +137,7 @@ class Expectation:
 
     @staticmethod
     def of_classes(
-        evidence: CalibrationData,
-        network: Network,
-        on_new: float | None,
-        ahead: float | None = None,
+        evidence: CalibrationData, network: Network, ahead: float | None = None
     ) -> "Expectation":
         """Return what is known after a classification, by the line and the network of the fit."""
         rows, held_out = evidence.rows, evidence.held_out
@@ -146,9 +145,9 @@ class Expectation:
         trained = _class_errors(logits, rows.Y, row_weights(rows))
         if held_out is None:
             return Expectation(
-                LOG_LOSS, on_new, on_training=trained[0], training_accuracy=trained[1], ahead=ahead
+                LOG_LOSS, on_training=trained[0], training_accuracy=trained[1], ahead=ahead
             )
-        error, accuracy = _class_errors(held_out.predictions, held_out.Y, held_out.weights)
+        _, accuracy = _class_errors(held_out.predictions, held_out.Y, held_out.weights)
         line = line_accuracy = None
         if held_out.line is not None:
             line, line_accuracy = _class_errors(held_out.line, held_out.Y, held_out.weights)
@@ -157,7 +156,7 @@ class Expectation:
         of_class = class_indicators(held_out.Y)
         return Expectation(
             LOG_LOSS,
-            error if on_new is None else on_new,
+            evidence.expected_error,
             constant=float(-np.average(of_class @ log_shares, weights=held_out.weights)),
             line=line,
             line_accuracy=line_accuracy,
@@ -202,7 +201,7 @@ class Expectation:
         """Return why the figures may be wrong, or why a constant is better."""
         said = []
         counted = self.n_rows if self.n_groups is None else self.n_groups
-        if self.on_new is not None and counted is not None and counted < FEW:
+        if self.expected_error is not None and counted is not None and counted < FEW:
             few = plural(counted, "row" if self.n_groups is None else "group")
             said.append(f"The errors on new rows come from only {few}, and may be far off.")
         if self._is_worse():
@@ -212,18 +211,18 @@ class Expectation:
 
     def _is_worse(self) -> bool:
         """Whether a constant is clearly better, for every output."""
-        if self.on_new is None or self.constant is None:
+        if self.expected_error is None or self.constant is None:
             return False
-        return bool(np.all(np.array(self.on_new) > _WORSE * np.array(self.constant)))
+        return bool(np.all(np.array(self.expected_error) > _WORSE * np.array(self.constant)))
 
     def _numbers_on_new(self, beside_held_out: bool) -> str:
-        if self.on_new is None:
+        if self.expected_error is None:
             return "" if beside_held_out else "The error on new rows is not known."
         name = self.measure.removesuffix("_loss")
         off = _OFF.get(self.measure, f"a mean error of about {{}} (loss {name!r})")
-        text = f"On new rows expect {off.format(figures(self.on_new))}"
+        text = f"On new rows expect {off.format(figures(self.expected_error))}"
         if beside_held_out:
-            text = f"{_LEFT_OUT}: {figures(self.on_new)}"
+            text = f"{_LEFT_OUT}: {figures(self.expected_error)}"
         guess = "always guessing the mean" if self.measure == RMSE else "the best constant"
         others: tuple[tuple[str, Figure | None], ...] = (
             (guess, self.constant),
@@ -238,15 +237,15 @@ class Expectation:
         return f"On the rows it was fitted to: {figures(self.on_training)}."
 
     def _classes_on_new(self, beside_held_out: bool) -> str:
-        if self.on_new is None:
+        if self.expected_error is None:
             return "" if beside_held_out else "The accuracy on new rows is not known."
         if self.accuracy is None:
             said = f"{_LEFT_OUT}: a" if beside_held_out else "On new rows expect a"
-            return f"{said} log-loss of about {figures(self.on_new)}."
+            return f"{said} log-loss of about {figures(self.expected_error)}."
         text = f"On new rows expect about {percent(self.accuracy)} of the classes to be right"
         if beside_held_out:
             text = f"{_LEFT_OUT}: {percent(self.accuracy)}"
-        text += f" (log-loss {figures(self.on_new)})"
+        text += f" (log-loss {figures(self.expected_error)})"
         others = (
             ("always naming the commonest class", self.constant_accuracy, self.constant),
             ("logistic regression", self.line_accuracy, self.line),
