@@ -71,6 +71,24 @@ def test_every_activation_is_on_the_api_page():
     assert set(listed_names()[activations.__name__]) == classes | {"get_activation"}
 
 
+def test_public_names_have_docstrings():
+    """Except where the interface of a family says what a method does."""
+    of_families = {"greedynet.activations", "greedynet.losses"}
+    silent = []
+    for module, names in listed_names().items():
+        for name in names:
+            value = getattr(importlib.import_module(module), name)
+            own = vars(value) if inspect.isclass(value) and module not in of_families else {}
+            kinds = (property, classmethod, staticmethod)
+            parts = {
+                f"{name}.{key}": part
+                for key, part in own.items()
+                if key[0] != "_" and (inspect.isfunction(part) or isinstance(part, kinds))
+            }
+            silent += [key for key, part in {name: value, **parts}.items() if not part.__doc__]
+    assert not silent
+
+
 @pytest.mark.parametrize("estimator", [GreedyNetRegressor, GreedyNetClassifier])
 def test_the_table_of_parameters_is_that_of_the_constructor(estimator):
     """In the same order; the page, docstrings, checks and options come from the table."""

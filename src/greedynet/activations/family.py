@@ -20,11 +20,9 @@ class ReLU:
     degree: int = 1
 
     def value(self, z: Array) -> Array:
-        """Return `max(z, 0)`."""
         return np.maximum(z, 0)
 
     def slope(self, z: Array) -> Array:
-        """Return 1 where `z > 0`, else 0."""
         return (z > 0).astype(z.dtype)
 
 
@@ -36,11 +34,9 @@ class ReLUPower:
     degree: int
 
     def value(self, z: Array) -> Array:
-        """Return `max(z, 0)**degree`."""
         return _power(np.maximum(z, 0), self.degree)
 
     def slope(self, z: Array) -> Array:
-        """Return `degree max(z, 0)**(degree - 1)`."""
         return self.degree * _power(np.maximum(z, 0), self.degree - 1)
 
 
@@ -53,11 +49,9 @@ class LeakyReLU:
     degree: int = 1
 
     def value(self, z: Array) -> Array:
-        """Return `z` or `negative_slope z`."""
         return np.where(z > 0, z, self.negative_slope * z)
 
     def slope(self, z: Array) -> Array:
-        """Return 1 or `negative_slope`."""
         return np.where(z > 0, 1.0, self.negative_slope).astype(z.dtype)
 
 
@@ -69,11 +63,9 @@ class Abs:
     degree: int = 1
 
     def value(self, z: Array) -> Array:
-        """Return `|z|`."""
         return np.abs(z)
 
     def slope(self, z: Array) -> Array:
-        """Return 1 where `z > 0`, else -1."""
         return np.where(z > 0, 1.0, -1.0).astype(z.dtype)
 
 
@@ -101,11 +93,9 @@ class Tanh:
     scales: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
     def value(self, z: Array) -> Array:
-        """Return `tanh(z)`."""
         return np.tanh(z)
 
     def slope(self, z: Array) -> Array:
-        """Return `1 - tanh(z)**2`."""
         return 1 - np.tanh(z) ** 2
 
 
@@ -117,11 +107,9 @@ class Sigmoid:
     scales: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
     def value(self, z: Array) -> Array:
-        """Return `1 / (1 + exp(-z))`."""
         return np.asarray(expit(z))
 
     def slope(self, z: Array) -> Array:
-        """Return `s (1 - s)`, where `s` is the value."""
         return np.asarray(expit(z) * expit(-z))
 
 
@@ -133,11 +121,9 @@ class GELU:
     scales: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
     def value(self, z: Array) -> Array:
-        """Return `z Phi(z)`."""
         return np.asarray(z * ndtr(z))
 
     def slope(self, z: Array) -> Array:
-        """Return `Phi(z) + z phi(z)`."""
         return np.asarray(ndtr(z) + z * np.exp(-0.5 * z * z) / float(np.sqrt(2 * np.pi)))
 
 
@@ -149,11 +135,9 @@ class Softplus:
     scales: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
     def value(self, z: Array) -> Array:
-        """Return `log(1 + exp(z))`."""
         return np.logaddexp(0, z)
 
     def slope(self, z: Array) -> Array:
-        """Return `1 / (1 + exp(-z))`."""
         return np.asarray(expit(z))
 
 
@@ -166,11 +150,9 @@ class Sin:
     scales: tuple[float, ...] = tuple(np.pi / 4 * k for k in range(1, 33))
 
     def value(self, z: Array) -> Array:
-        """Return `sin(z)`."""
         return np.sin(z)
 
     def slope(self, z: Array) -> Array:
-        """Return `cos(z)`."""
         return np.cos(z)
 
 
@@ -182,11 +164,9 @@ class Gaussian:
     scales: tuple[float, ...] = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
     def value(self, z: Array) -> Array:
-        """Return `exp(-z**2)`."""
         return np.exp(-z * z)
 
     def slope(self, z: Array) -> Array:
-        """Return `-2 z exp(-z**2)`."""
         return -2 * z * np.exp(-z * z)
 
 
@@ -201,9 +181,7 @@ class Ramp:
     scales: tuple[float, ...] = (1.0, 2.0, 4.0, 8.0)
 
     def value(self, z: Array) -> Array:
-        """Return `min(max(z, -1), 1)`."""
         return np.clip(z, -1.0, 1.0)
 
     def slope(self, z: Array) -> Array:
-        """Return 1 between the plateaus, 0 on them."""
         return np.asarray((z > -1.0) & (z <= 1.0), dtype=np.float64)

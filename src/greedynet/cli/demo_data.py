@@ -58,5 +58,4 @@ def daylight_text() -> str:
 
 
 def daylight_path() -> Path:
-    """Return the path of `daylight.csv`."""
     return Path(__file__).with_name(DAYLIGHT)

@@ -86,7 +86,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 
 
 def option_of(option: Option) -> Any:
-    """Return the option of the table as one of click."""
     kinds: dict[str, Any] = {"float": float, "end": float, "int": int, "file": INPUT}
     how: dict[str, Any] = {"metavar": option.metavar, "help": option.help}
     match option.values:
@@ -115,7 +114,6 @@ def fit_options(command: Any) -> Any:
 
 
 def parameter_option(name: str) -> Any:
-    """Return the option of a parameter of the estimators."""
     return next(option_of(p.options[0]) for p in PARAMETERS if p.name == name)
 
 
@@ -205,7 +203,6 @@ READING_OPTIONS = ("separator", "decimal", "thousands", "encoding", "na", "sheet
 
 
 def reading(command: Any) -> Any:
-    """Add the options that say how a file is read."""
     for option in reversed(_READING):
         command = option(command)
     return command

@@ -49,7 +49,6 @@ class CellWriter:
         self._first = ""
 
     def write(self, row: Sequence[Any]) -> None:
-        """Write a row of numbers and texts."""
         found = [i for i, cell in enumerate(row) if type(cell) is str and is_formula(cell)]
         if found:
             self._first = self._first or str(row[found[0]])
@@ -105,7 +104,6 @@ class KeptColumns:
             )
 
     def rows(self, block: "Block") -> list[tuple[Any, ...]]:
-        """Return the cells of the rows of a block."""
         if not self.names:
             return [()] * len(next(iter(block.values())))
         return list(zip(*(self._cells(name, block[name]) for name in self.names), strict=True))
@@ -165,7 +163,6 @@ class PredictionColumns:
             raise ValueError("--sets is for classes, this model predicts numbers: use --interval.")
 
     def names(self) -> list[str]:
-        """Return the names of the columns."""
         network, classes = self._model.network, self._model.classes_
         several = not network.single_output and classes is None
         each = [str(j) for j in range(network.n_outputs)] if several else [""]

@@ -24,7 +24,6 @@ class Report:
     show: Callable[[str], None]  # takes a stage, such as "pruning: 31 neurons"
 
     def __call__(self, n_nodes: int, error: float) -> None:
-        """Show the number of nodes and the error."""
         self.show(f"{n_nodes} nodes, error {error:.3g}")
 
 

@@ -26,13 +26,11 @@ def either(names: Sequence[str]) -> str:
 
 
 def scores(values: Mapping[str, Any]) -> str:
-    """Return error measures in one line."""
     shown = {name: value for name, value in values.items() if value is not None}
     return ", ".join(f"{score_name(name)} {value:.4g}" for name, value in shown.items())
 
 
 def wrote(page: Path) -> str:
-    """Return a line that says where the page is."""
     size = plural(round(page.stat().st_size / 1000), "kilobyte")
     return f"wrote {page} ({size}): open it in a browser"
 
@@ -122,12 +120,10 @@ class Commands(click.Group):
     """A group of commands whose errors are reported in one line."""
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Parse the arguments."""
         with clean_exit():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
         with clean_exit(), notes_shown():
             return super().invoke(ctx)
 
@@ -136,7 +132,6 @@ class FilePath(click.Path):
     """A path other than `-`, which usually denotes standard input and output."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path."""
         if value == "-":
             self.fail("Standard input and output are not supported here: pass a path.", param, ctx)
         return super().convert(value, param, ctx)
@@ -146,5 +141,4 @@ class StreamPath(FilePath):
     """A path, or `-` for standard input or output, which stays a text."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the path, or `-`."""
         return value if value == STANDARD else super().convert(value, param, ctx)

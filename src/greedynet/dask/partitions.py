@@ -30,7 +30,6 @@ class Partitions:
 
     @staticmethod
     def of(X: Any, y: Any, sample_weight: Any, owner: str) -> "Partitions":
-        """Split collections into partitions."""
         check_inputs(X, owner)
         if y is None:
             raise ValueError(f"`y` must be given to {owner}, got None.")
@@ -112,7 +111,6 @@ def check_inputs(X: Any, owner: str) -> None:
 
 
 def n_columns(X: Any) -> int:
-    """Return the number of inputs."""
     return int(X.shape[1]) if isinstance(X, da.Array) else len(X.columns)
 
 

@@ -31,7 +31,6 @@ class Contents:
 
     @staticmethod
     def of(raw: Raw) -> "Contents":
-        """Return the fingerprint of a partition."""
         checksum = 0
         for part in raw:
             if part is not None:
@@ -64,7 +63,6 @@ class Shard:
         self._n_threads = _threads_here()
 
     def contents(self) -> dict[int, Contents]:
-        """Return the fingerprints of the partitions."""
         return {number: Contents.of(raw) for number, raw in self._raws.items()}
 
     def labels(self) -> list[Labels]:
@@ -88,7 +86,6 @@ class Shard:
         return Sum(counts, found, perf_counter() - began)
 
     def take(self, preparation: bytes, positions: dict[int, NDArray[np.intp]]) -> dict[int, Rows]:
-        """Return rows by their positions in the partitions."""
         rows = self._rows(preparation)
         return {number: rows[number].take(chosen) for number, chosen in positions.items()}
 

@@ -45,7 +45,6 @@ class DaskSource:
         self._shards.close()
 
     def total(self, preparation: Preparation, work: Work[T]) -> tuple[int, T]:
-        """Return the number of rows and the sum over them, one pass."""
         # With dask's pickling: an activation may be a class defined in the user's script.
         sent = pickle.dumps(preparation), dumps(work)
         start = time.perf_counter()
@@ -80,7 +79,6 @@ class DaskSource:
         return joined([parts[n] for n in sorted(parts)])
 
     def labels(self) -> Labels:
-        """Return the classes that occur in the outputs."""
         with self._lock:
             answers: list[list[Labels]] = self._shards.ask(lambda actor, _: actor.labels())
         found = [labels for answer in answers for labels in answer]

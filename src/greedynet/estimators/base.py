@@ -301,8 +301,6 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         return on_step
 
     def _context(self, pool: Pool, journal: Journal) -> FitContext:
-        """Return the context shared by all stages of the fit."""
-
         def on_stage(stage: str) -> None:
             if self._on_stage is not None:
                 self._on_stage(stage)
@@ -400,7 +398,6 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         return 1 if self.network_.ramps is None else 2
 
     def _limits(self, tol: float = 0.0) -> Limits:
-        """Return when to stop."""
         check_select(self.select, self.n_nodes)
         neurons = check_n_neurons(self.n_nodes, self.max_nodes, self._most_nodes)
         if self.n_nodes is not None:

@@ -225,7 +225,6 @@ def _read(path: Path, fingerprint: Fingerprint) -> list[Known]:
 
 
 def _differences(old: Fingerprint, new: Fingerprint) -> list[str]:
-    """Return the differences between two fits."""
     changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     return [f"{name}={old.get(name)}, not {new.get(name)}" for name in changed]
 

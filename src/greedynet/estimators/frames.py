@@ -62,7 +62,6 @@ def feature_names(estimator: Any) -> tuple[str, ...] | None:
 
 
 def features_of(name: str, levels: Levels) -> list[str]:
-    """Return the names of the features of a column."""
     return [f"{name}={level}" for level in levels[name]] if name in levels else [name]
 
 
@@ -108,7 +107,6 @@ def is_frame(X: Any) -> bool:
 
 
 def categories_of(X: Any) -> list[Any]:
-    """Return the names of the columns of categories."""
     if not is_frame(X):
         return []
     kinds = ((name, str(getattr(X[name], "dtype", ""))) for name in X.columns)
@@ -180,7 +178,6 @@ def as_features(X: Any, levels: Levels, argument: str) -> Any:
 
 
 def _by_level(X: Any, name: Any, levels: Levels, argument: str) -> dict[str, Any]:
-    """Return a feature for each level of a category."""
     found = levels[str(name)]
     texts, empty = cell_texts(X[name])
     features, unknown = unit_columns(texts, found)

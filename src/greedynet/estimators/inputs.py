@@ -206,7 +206,6 @@ def _check_two_classes(labels: NDArray[Any], weights: Float64 | None) -> None:
 def _class_weights(
     class_weight: Any, classes: NDArray[Any], labels: NDArray[Any], weights: Float64 | None
 ) -> Float64:
-    """Return the weight of each row's class."""
     if isinstance(class_weight, dict):
         known = set(classes.tolist())
         unknown = [label for label in class_weight if label not in known]
@@ -267,7 +266,6 @@ def validation_rows(
     rows: Rows | Blocks,
     merged_up_to: int = CANONICAL_ROWS,
 ) -> Rows | None:
-    """Return validation rows, or None."""
     if X_val is None and y_val is None and sample_weight_val is None:
         return None
     if X_val is None or y_val is None:

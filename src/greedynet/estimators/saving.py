@@ -167,7 +167,6 @@ def _encode_array(value: Any, name: str) -> Any:
 
 
 def _decode(value: Any) -> Any:
-    """Invert `_encode`."""
     if not isinstance(value, dict):
         return value
     ((what, state),) = value.items()

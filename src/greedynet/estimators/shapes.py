@@ -68,7 +68,6 @@ def shape_of(model: Any, n_inputs: int, n_outputs: int) -> Shape | None:
 
 
 def _of_features(model: Any, name: str, n_inputs: int) -> Float64:
-    """Return what is asked for of each input."""
     by_column, levels = _of_columns(model, name), getattr(model, "categories_", {})
     columns = list(getattr(model, "feature_names_in_", range(len(by_column))))
     for column, value in zip(columns, by_column.tolist(), strict=True):
@@ -106,7 +105,6 @@ def _described(values: Any) -> str:
 
 
 def _position(name: str, key: Any, names: Any) -> int:
-    """Return the position of a column by its name."""
     if names is None:
         raise ValueError(
             f"`{name}` must be a list with one number for each column if `X` has no column names, "
@@ -187,7 +185,6 @@ def _for_outputs(model: Any) -> str:
 
 
 def check_shape(network: Network, shape: Shape) -> None:
-    """Raise an error if the weights of a network do not prove its shape."""
     if not proves_shape(network, shape):
         raise RuntimeError(
             "The network does not have the shape that `monotonic_cst` and `convex` ask for. This "

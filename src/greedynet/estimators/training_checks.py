@@ -72,7 +72,6 @@ def dense_rows(X: Any, y: Any, sample_weight: Any, budget: float) -> tuple[Any, 
 
 
 def dense_blocks(X: Any) -> Iterator[NDArray[Any]]:
-    """Yield the rows of a sparse matrix in dense blocks."""
     by_rows = X.tocsr()
     for part in _parts(by_rows):
         yield by_rows[part].toarray()

@@ -48,7 +48,6 @@ class Optimum:
         return abs(self.bound - self.value)
 
     def __str__(self) -> str:
-        """Return the value, where it is, how far from the data, and what is not proven."""
         return f"{self._value()} at {row_text(self.row)}{aside(self.outside)}"
 
     def _value(self) -> str:
@@ -78,7 +77,6 @@ class Extremes:
         return self.lowest.seconds + self.highest.seconds
 
     def __str__(self) -> str:
-        """Return both."""
         return f"from {self.lowest}\nto   {self.highest}"
 
 
@@ -148,7 +146,6 @@ class Monotone:
         return self.holds is True
 
     def __str__(self) -> str:
-        """Return the answer with its proof or its counterexample."""
         never, wrong = ("fall", "falls") if self.increasing else ("rise", "rises")
         if self.holds is None:
             assert self.bound is not None
@@ -205,7 +202,6 @@ class Change:
         return max(abs(self.steepest_fall), abs(self.steepest_rise))
 
     def __str__(self) -> str:
-        """Return both slopes."""
         low, high = self.bounds
         doubt = (
             "" if self.proven else f" (not proven: bounds {number(low, 4)} and {number(high, 4)})"

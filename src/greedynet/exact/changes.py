@@ -235,7 +235,6 @@ class _Along(Question):
         pair: tuple[Float64, Float64] | None,
         seconds: float,
     ) -> Monotone:
-        """Return the answer."""
         predictions = rows = outside = None
         if pair is not None:
             a, b = self.outputs(np.array(pair)).tolist()
@@ -252,15 +251,12 @@ class _Across(_Along):
 
     @property
     def rounding(self) -> float:
-        """Changes up to here are rounding."""
         return _ROUNDING * self.spread
 
     def drawn_rows(self) -> Float64:
-        """Return some rows."""
         return self.space.rows(self.space.drawn(_LINES))
 
     def slopes(self, sign: float, end: float, below: float = -np.inf) -> Iterator[Slope]:
-        """Yield the largest change, times the sign."""
         sides = (self.region.replaced(self.column.only(place)) for place in (0, 1))
         false, true = (Question(self.model, side, self.asked_output) for side in sides)
         change = difference(true, false)
@@ -274,7 +270,6 @@ class _Across(_Along):
         return []
 
     def _line(self, row: Float64) -> Float64:
-        """Return both rows."""
         line = np.tile(row, (2, 1))
         line[:, list(self.column.features)] = self.column.rows
         return line

@@ -112,7 +112,6 @@ class PiecewiseLinear:
         )
 
     def taken(self, chosen: NDArray[np.bool_]) -> "PiecewiseLinear":
-        """Return the function with some of its neurons only."""
         inner, biases = self.inner[chosen], self.biases[chosen]
         return replace(self, outer=self.outer[chosen], inner=inner, biases=biases)
 
@@ -196,7 +195,6 @@ class OutputLimits(NamedTuple):
         return OutputLimits(-self.high, -self.low)
 
     def apply(self, values: Float64) -> Float64:
-        """Return values within the bounds."""
         return np.clip(values, self.low, self.high)
 
 
@@ -216,7 +214,6 @@ class Clipped:
         return Clipped(form, limits or _OPEN)
 
     def __call__(self, v: Float64) -> Float64:
-        """Return the values at some `(n_rows, n_variables)`."""
         return self.limits.apply(self.form(v))
 
     def __neg__(self) -> "Clipped":
@@ -249,18 +246,15 @@ class ClippedSum:
     constant = 0.0
 
     def __call__(self, v: Float64) -> Float64:
-        """Return the values at some `(n_rows, n_variables)`."""
         return np.asarray(np.sum([term(v) for term in self.terms], axis=0))
 
     def __neg__(self) -> "ClippedSum":
         return ClippedSum(tuple(-term for term in self.terms))
 
     def unstable(self, space: Space) -> "ClippedSum":
-        """Return the same function in a space, with the neurons that have a kink inside it."""
         return ClippedSum(tuple(replace(t, form=t.form.unstable(space)) for t in self.terms))
 
     def piece(self, v: Float64) -> Piece:
-        """Return the linear piece at `v`."""
         pieces = [term.piece(v) for term in self.terms]
         return Piece(
             np.sum([piece.line for piece in pieces], axis=0),

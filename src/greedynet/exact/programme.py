@@ -141,7 +141,6 @@ class Conditions:
         self.high.append(high)
 
     def constraint(self, n_columns: int) -> LinearConstraint:
-        """Return the conditions for SciPy."""
         row, column, value = zip(*self.entries, strict=True) if self.entries else ((), (), ())
         shape = (len(self.low), n_columns)
         matrix = coo_array((np.array(value, float), (row, column)), shape=shape).tocsc()
@@ -182,7 +181,6 @@ class Model:
         return model
 
     def column(self, objective: float, lower: float, upper: float, *, integral: bool) -> int:
-        """Add a column and return its position."""
         self.objective.append(objective)
         self.lower.append(lower)
         self.upper.append(upper)

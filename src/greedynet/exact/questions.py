@@ -265,7 +265,6 @@ class Question:
         return Outside(columns_outside(rows, box), seen.distance(rows), names)
 
     def optimum(self, direction: Direction, max_seconds: float) -> Optimum:
-        """Return the largest or the smallest value."""
         if direction not in ("max", "min"):
             raise ValueError(f"`direction` must be 'max' or 'min', got {direction!r}.")
         start, sign = time.perf_counter(), 1.0 if direction == "max" else -1.0

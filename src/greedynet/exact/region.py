@@ -41,11 +41,9 @@ class ChoiceColumn:
         return self.labels == (False, True)
 
     def only(self, place: int) -> "ChoiceColumn":
-        """Return the column with one of its values."""
         return replace(self, labels=self.labels[place : place + 1], rows=self.rows[[place]])
 
     def value(self, x: Float64) -> Any:
-        """Return the value of the column in a row of features."""
         return self.labels[int(np.abs(self.rows - x[list(self.features)]).sum(axis=1).argmin())]
 
 
@@ -70,7 +68,6 @@ class NumberColumn:
         return self.low < self.high
 
     def value(self, x: Float64) -> float:
-        """Return the value of the column in a row of features."""
         of_gap = self.presence
         if of_gap is not None and np.array_equal(x[list(of_gap.features)], of_gap.rows[1]):
             return GAP
@@ -93,7 +90,6 @@ class Region:
     constraints: tuple[tuple[Float64, float], ...] = ()
 
     def column(self, given: Any) -> Column:
-        """Return a column by its name or its position."""
         return self.columns[position_of(given, tuple(c.name for c in self.columns))]
 
     @property
@@ -120,7 +116,6 @@ class Region:
         )
 
     def replaced(self, column: Column) -> "Region":
-        """Return the region with other values of a column."""
         same = tuple(column if c.name == column.name else c for c in self.columns)
         return replace(self, columns=same)
 
@@ -146,7 +141,6 @@ class Region:
 
 
 def position_of(given: Any, names: tuple[str, ...]) -> int:
-    """Return the position of a column that is given by its name or its position."""
     if isinstance(given, str):
         if given in names:
             return names.index(given)

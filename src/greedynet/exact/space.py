@@ -87,7 +87,6 @@ class Space:
 
     @property
     def n_variables(self) -> int:
-        """Number of variables."""
         return len(self.features)
 
     @property
@@ -96,7 +95,6 @@ class Space:
         return np.asarray(self.ends[:, 1] - self.ends[:, 0])
 
     def chain_of(self, feature: int) -> slice:
-        """Return the variables of a column of numbers."""
         return next(chain for chain in self.chains if self.features[chain.start] == feature)
 
     def rows(self, v: Float64) -> Float64:

@@ -183,13 +183,11 @@ class SolvedByOutput(ABC):
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.name}
 
     def fit(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
-        """Return the fit of `columns` to `Y`."""
         return fit_outputs(self._solve, columns, Y, weights, start)
 
     @abstractmethod
@@ -264,7 +262,6 @@ class LossFactor(Factor):
 
     @property
     def fit(self) -> Fit:
-        """The fit of all columns."""
         if self.size not in self._fits:
             start = self._fits.get(self.size - 1)
             self._fits[self.size] = self.loss.fit(
@@ -283,7 +280,6 @@ class LossFactor(Factor):
 
     @property
     def z(self) -> Float64:
-        """Weights of the orthonormal columns."""
         return self.fit.weights
 
     @property

@@ -56,11 +56,9 @@ class Chebyshev(SolvedByOutput):
         return np.asarray(size / size.max())
 
     def reweighting(self) -> "Lawson":
-        """Return Lawson's algorithm."""
         return Lawson()
 
     def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return the sum over the outputs of the largest residual."""
         return float(np.abs(residuals).max(axis=0, initial=0.0).sum())
 
 

@@ -67,7 +67,6 @@ class Huber(SolvedByOutput):
         return np.asarray(np.minimum(1.0, delta / np.abs(residuals)))
 
     def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return `sum w |r|`, over rows and outputs."""
         return float(or_ones(weights, len(residuals)) @ np.abs(residuals).sum(axis=1))
 
 

@@ -81,7 +81,6 @@ class Logistic:
 
     @property
     def arguments(self) -> dict[str, str | float]:
-        """Arguments of the constructor."""
         return {"ridge": self.ridge}
 
     def fit(
@@ -91,7 +90,6 @@ class Logistic:
         return self.at(self.solved(columns, Y, weights, start), columns, Y, weights)
 
     def at(self, outer: Float64, columns: Float64, Y: Float64, weights: Float64 | None) -> Fit:
-        """Return the fit with given outer weights."""
         residual = losses_and_residual(columns @ outer, Y)[1]
         w = len(Y) * _shares(weights, len(Y))
         return Fit(outer, residual, self._functional(columns, residual, w))
@@ -99,7 +97,6 @@ class Logistic:
     def solved(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None
     ) -> Float64:
-        """Return the outer weights of the fit."""
         n, k, t = len(Y), columns.shape[1], Y.shape[1]
         w = _shares(weights, n)
         # The columns have unit norm: with this factor, weights have the magnitude of the logits.
@@ -129,7 +126,6 @@ class Logistic:
         return np.asarray(first * root)
 
     def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return the norm of `y - p`."""
         scale = 1.0 if weights is None else np.sqrt(weights)[:, None]
         return float(np.linalg.norm(scale * residuals))
 
@@ -158,11 +154,9 @@ class LogisticFactor(LossFactor):
         return 1.0
 
     def rss(self, weights: Float64, alpha: float) -> float:
-        """Return the square of the mean log-loss."""
         logits = self.Q / self._row_scale @ self.z
         return log_loss(logits, self._target, self._row_weights) ** 2
 
 
 def _shares(weights: Float64 | None, n_rows: int) -> Float64:
-    """Return the weights of the rows in a mean."""
     return np.full(n_rows, 1.0 / n_rows) if weights is None else weights / n_rows

@@ -53,7 +53,6 @@ class Pinball(SolvedByOutput):
         return np.asarray(sides * (size.min() / size))
 
     def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return the sum over rows and outputs."""
         below, above = self.sides
         sides = np.where(residuals > 0, above, -below)
         return float(or_ones(weights, len(residuals)) @ (sides * residuals).sum(axis=1))
@@ -121,12 +120,10 @@ class Quantile(Pinball):
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.name, "quantile": self.quantile}
 
     @property
     def sides(self) -> tuple[float, float]:
-        """What residuals below and above the fit count."""
         return 1.0 - self.quantile, self.quantile
 
 

@@ -35,13 +35,11 @@ class Squared:
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.name}
 
     def fit(
         self, columns: Float64, Y: Float64, weights: Float64 | None, start: Fit | None = None
     ) -> Fit:
-        """Return the least-squares fit; `start` is not needed."""
         fit = fit_outputs(_solve, columns, Y, weights, None)
         size, target = self.size(fit.residuals, weights), self.size(Y, weights)
         if size <= ROUNDING * target:
@@ -50,7 +48,6 @@ class Squared:
         return Fit(fit.weights, fit.residuals, w[:, None] * (fit.residuals / size))
 
     def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return the weighted Euclidean norm."""
         return safe_norm(residuals * np.sqrt(or_ones(weights, len(residuals)))[:, None])
 
 
@@ -82,7 +79,6 @@ class Power:
 
     @property
     def arguments(self) -> Mapping[str, str | float]:
-        """Arguments with which `get_loss` returns the same loss."""
         return {"loss": self.p}
 
     def fit(
@@ -98,7 +94,6 @@ class Power:
 
     @property
     def exponent(self) -> float:
-        """The power."""
         return self.p
 
     @property
@@ -112,7 +107,6 @@ class Power:
         return np.asarray((size / size.max()) ** (min(self.p, LARGEST_WEIGHTING) - 2))
 
     def size(self, residuals: Float64, weights: Float64 | None) -> float:
-        """Return the norm."""
         w = or_ones(weights, len(residuals))
         return power_norm(residuals.T, w, self.p)
 

@@ -49,7 +49,6 @@ class Candidate:
         return Candidate(**{name: getattr(self, name) for name in names})
 
     def __str__(self) -> str:
-        """Return what it is, in words."""
         if self.kind == LINE and self.form == TWO_LAYERS:
             return CURVES
         name = self.kind
@@ -89,12 +88,10 @@ class Ladder:
 
     @property
     def kinds(self) -> list[str]:
-        """What the candidates are, in words."""
         return [str(candidate) for candidate in self.candidates]
 
     @property
     def kind(self) -> str:
-        """What was chosen, in words."""
         return str(self.choice)
 
     @property
@@ -104,7 +101,6 @@ class Ladder:
 
     @property
     def n_neurons(self) -> NDArray[np.intp]:
-        """Number of neurons of each candidate."""
         return np.array([candidate.n_neurons for candidate in self.candidates], dtype=np.intp)
 
     def error_of(self, *kinds: str, form: str = ONE_LAYER) -> float | None:
@@ -117,7 +113,6 @@ class Ladder:
         return min(found, default=None)
 
     def __str__(self) -> str:
-        """Return a table."""
         names = self.kinds
         wide = 2 + max(16, *map(len, names))
         lines = [f"{'candidate':{wide}}{'neurons':>8}{'error':>12}"]

@@ -74,7 +74,6 @@ class Coordinates:
         outputs: OutputScaling | None = None,
         rounded: bool = False,
     ) -> "Coordinates":
-        """Return the coordinates for training rows, with the given scaling of the inputs."""
         outputs = outputs or OutputScaling.of(rows, centred=linear_term)
         X = inputs.apply(rows.X)
         scaled = Rows(on_grid(X) if rounded else X, rows.Y, rows.weights)
@@ -84,7 +83,6 @@ class Coordinates:
 
     @property
     def n_affine(self) -> int:
-        """Number of affine columns."""
         return int(self.affine.to_weights.shape[1])
 
     def in_original_units(self, network: Network) -> Network:
@@ -114,14 +112,12 @@ class Coordinates:
         return replace(self, affine=replace(self.affine, columns=self.affine.columns[:0]))
 
     def apply(self, rows: Rows) -> Rows:
-        """Return rows in these coordinates, rounded if these are."""
         exact = self.apply_exactly(rows)
         if not self.rounded:
             return exact
         return replace(exact, X=on_grid(exact.X), Y=on_grid(exact.Y))
 
     def apply_exactly(self, rows: Rows) -> Rows:
-        """Return rows in these coordinates, not rounded."""
         X, Y = self.inputs.apply(rows.X), self.outputs.apply(rows.Y)
         return Rows(X, Y, rows.weights, rows.effective_size)
 
@@ -135,7 +131,6 @@ class Coordinates:
         return rows.weighted(np.asarray(activation.value(values), dtype=np.float64))
 
     def begun(self, factor: Factor, rows: Rows) -> Factor:
-        """Append the affine columns on scaled rows to a new factor, and return it."""
         factor.extend(self.affine_columns(rows))
         return factor
 

@@ -84,13 +84,11 @@ class Ramps:
 
     @cached_property
     def _columns(self) -> list[tuple[int, Float64]]:
-        """Columns with knots, and these."""
         used = np.unique(self.features).tolist()
         return [(j, self.knots[self.features == j]) for j in used]
 
     @property
     def n_ramps(self) -> int:
-        """Number of ramps."""
         return len(self.knots) - len(self._columns)
 
     @property
@@ -100,7 +98,6 @@ class Ramps:
 
     @property
     def n_lifted(self) -> int:
-        """Number of columns and ramps."""
         return self.n_features + self.n_ramps
 
     @property
@@ -128,7 +125,6 @@ class Ramps:
 
     @cached_property
     def _inner(self) -> NDArray[np.intp]:
-        """Positions of the inner knots."""
         first = np.append(True, np.diff(self.features) != 0)
         last = np.append(np.diff(self.features) != 0, True)
         return np.flatnonzero(~(first[: len(self.knots)] | last[: len(self.knots)]))
@@ -158,7 +154,6 @@ class Ramps:
         return np.column_stack([plain, *hinges]), constants
 
     def state(self) -> dict[str, Any]:
-        """Return the fields, for a file."""
         return {"n_features": self.n_features, "features": self.features, "knots": self.knots}
 
 

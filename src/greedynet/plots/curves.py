@@ -147,7 +147,6 @@ class CurvesDisplay:
 def _requested(
     found: list[ColumnCurves], positions: list[int], names: list[str]
 ) -> list[ColumnCurves]:
-    """Return the curves of the requested columns."""
     known = {one.feature: one for one in found}
     for position in positions:
         if position not in known:

@@ -56,7 +56,6 @@ class Stops:
 
     @staticmethod
     def of(subject: Subject) -> "Stops":
-        """Return the stops of a model."""
         path = subject.path
         if path is None:
             return Stops([subject.network], 0, [])

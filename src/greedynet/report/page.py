@@ -49,12 +49,10 @@ class Section:
 
     @property
     def link(self) -> str:
-        """Its entry in the navigation."""
         return f'<li hidden><a href="#{self.name}">{self.name.capitalize()}</a></li>'
 
     @property
     def html(self) -> str:
-        """Its element."""
         name = self.name
         content = _asset(f"{name}.html") if self.body == name else _standard_body(self)
         return (
@@ -131,12 +129,10 @@ def _script(name: str) -> str:
 
 
 def paragraphs_html(texts: list[str]) -> str:
-    """Return paragraphs."""
     return "\n".join(f"<p>{escape(text)}</p>" for text in texts)
 
 
 def list_html(texts: list[str]) -> str:
-    """Return a list of suggestions, or an empty text."""
     if not texts:
         return ""
     items = "".join(f"<li>{escape(text)}</li>" for text in texts)
@@ -164,7 +160,6 @@ def table_html(rows: list[list[str]], caption: str) -> str:
 
 
 def code_html(blocks: dict[str, str]) -> str:
-    """Return blocks of code, each with its name and room for a button."""
     return "\n".join(
         f'<h3>{escape(name)}</h3>\n<div class="code"><pre tabindex="0"><code>{escape(text)}</code>'
         "</pre></div>"

@@ -73,12 +73,10 @@ class Subject:
 
     @property
     def network(self) -> Network:
-        """The network that predicts."""
         return self.table.network
 
     @property
     def path(self) -> SelectionPath | None:
-        """The growth, if it is known."""
         return getattr(self.table.estimator, "path_", None)
 
     @property
@@ -88,7 +86,6 @@ class Subject:
 
     @property
     def columns(self) -> Columns:
-        """The inputs."""
         return self.table.columns
 
     @property
@@ -112,7 +109,6 @@ class Subject:
         return probabilities(outputs)
 
     def predict(self, rows: SubjectRows) -> Float64:
-        """Return the values shown, for rows."""
         return self.values(self.network.predict(rows.X).reshape(len(rows), -1))
 
     def scores(self, rows: SubjectRows) -> dict[str, Any]:
@@ -124,12 +120,10 @@ class Subject:
         return scores_of(self.table.estimator, rows.y, found, values, rows.weights)
 
     def class_index(self, y: NDArray[Any]) -> NDArray[np.intp]:
-        """Return classes as positions."""
         return np.searchsorted(np.asarray(self.classes), y)
 
 
 def row_label(subject: Subject, rows: SubjectRows) -> str:
-    """Return what rows are called on the page."""
     if rows is subject.held_out:
         return HELD_OUT
     about = subject.about
@@ -158,7 +152,6 @@ def table_rows(
 
 
 def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> SubjectRows:
-    """Return rows given as arrays."""
     rows = check_matrix(X, "X")
     targets = np.asarray(y)
     check_same_length(X=rows, y=targets)

@@ -27,7 +27,6 @@ from greedynet.tables.summary import (
 
 
 def title(subject: Subject) -> str:
-    """Return the page's title."""
     network = subject.network
     if network.n_neurons or not network.has_affine_term:
         return f"A network for {subject.target}"

@@ -219,7 +219,6 @@ def _transformed(before: Pipeline, X: Any, y: Any, target: str | None) -> tuple[
 
 
 def _inputs_and_target(X: Any, target: str | None) -> tuple[Any, Any]:
-    """Return the inputs and the target of a data frame."""
     is_frame = hasattr(X, "columns") and hasattr(X, "drop") and not isinstance(X, Mapping)
     if not is_frame or target is None or target not in list(X.columns):
         got = "no `y`" if is_frame else f"{type(X).__name__} without `y`"

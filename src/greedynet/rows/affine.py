@@ -89,7 +89,6 @@ class RidgeLine:
         return replace(self, linear=weights, intercept=mean - center @ weights)
 
     def predict(self, X: NDArray[np.floating]) -> Float64:
-        """Return the values of the line."""
         return np.asarray(X @ self.linear + self.intercept)
 
 
@@ -119,12 +118,10 @@ class AffineTerm:
 
     @staticmethod
     def absent(rows: Rows) -> "AffineTerm":
-        """Return an empty affine term."""
         return AffineTerm(np.empty((len(rows), 0)), np.empty((rows.X.shape[1] + 1, 0)))
 
     @staticmethod
     def of(rows: Rows) -> "AffineTerm":
-        """Return the affine functions of all inputs."""
         X = rows.X.astype(np.float64)
         mean = np.average(X, axis=0, weights=rows.weights)
         width = np.abs(X - mean).max(axis=0)

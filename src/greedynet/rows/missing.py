@@ -106,7 +106,6 @@ class Filling:
         return replace(self, indicated=indicated)
 
     def by_mean(self) -> "Filling":
-        """Return the filling without indicators."""
         return replace(self, indicated=np.zeros_like(self.indicated))
 
     @property
@@ -192,7 +191,6 @@ class GapSurvey:
         return GapSurvey(means, total, missing.any(axis=0))
 
     def join(self, other: "GapSurvey") -> "GapSurvey":
-        """Return the survey of both."""
         total = self.weights + other.weights
         share = other.weights / np.where(total > 0, total, 1.0)
         means = (1 - share) * self.means + share * other.means
@@ -215,9 +213,7 @@ class Gaps:
     width = 1
 
     def of(self, rows: Rows) -> GapSurvey:
-        """Survey some rows."""
         return GapSurvey.of(rows.X, rows.weights)
 
     def join(self, one: GapSurvey, other: GapSurvey) -> GapSurvey:
-        """Combine two surveys."""
         return one.join(other)

@@ -121,12 +121,10 @@ class Rows:
 
     @property
     def n_features(self) -> int:
-        """Number of inputs."""
         return int(self.X.shape[1])
 
     @property
     def n_outputs(self) -> int:
-        """Number of outputs."""
         return int(self.Y.shape[1])
 
     @property
@@ -159,13 +157,11 @@ class Rows:
         return len(self) if self.weights is None else int(np.count_nonzero(self.weights))
 
     def take(self, chosen: NDArray[np.intp]) -> "Rows":
-        """Return the chosen rows."""
         weights = None if self.weights is None else self.weights[chosen]
         groups = None if self.groups is None else self.groups[chosen]
         return Rows(self.X[chosen], self.Y[chosen], weights, columns=self.columns, groups=groups)
 
     def of_positive_weight(self) -> "Rows":
-        """Return the rows of positive weight."""
         if self.weights is None or self.weights.all():
             return self
         return self.take(np.flatnonzero(self.weights))

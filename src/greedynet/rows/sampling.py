@@ -88,7 +88,6 @@ class RandomSamples:
 
     @cached_property
     def _drawn(self) -> tuple[NDArray[np.intp], Rows]:
-        """The positions of all drawn rows, and these rows."""
         positions = np.unique(np.concatenate([self._held, self._sample, self._larger]))
         rows = self.blocks.take(positions)
         return positions, rows

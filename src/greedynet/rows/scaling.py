@@ -25,7 +25,6 @@ class InputScaling:
 
     @staticmethod
     def identity(n_features: int) -> "InputScaling":
-        """Return the identity map."""
         return InputScaling(np.zeros(n_features), np.ones(n_features))
 
     @staticmethod
@@ -119,12 +118,10 @@ class InputScaling:
         return weights
 
     def _ordered(self, weights: Float64) -> Float64:
-        """Return weights of the given columns in the order of the scaled ones."""
         return weights if self.order is None else weights[:, self.order]
 
 
 def canonical_columns(rows: Rows) -> CanonicalColumns:
-    """Return the canonical order and signs of the columns of rows."""
     rows = rows.canonical(merged_up_to=0)
     Z = InputScaling.standard(rows).apply(np.asarray(rows.X, dtype=np.float64))
     T = OutputScaling.of(rows, centred=True).apply(rows.Y)

@@ -99,7 +99,6 @@ def _splitter(
     seed: int,
     stratified: bool,
 ) -> Any:
-    """Return the splitter for a number of folds."""
     n_folds = N_FOLDS if cv is None else cv
     if rows.groups is None:
         if n_folds > len(rows):
@@ -217,7 +216,6 @@ def repeated_folds(
 
 
 def counted(n_folds: int) -> str:
-    """Return a number of folds in words."""
     return "1 fold" if n_folds == 1 else f"{n_folds} folds"
 
 

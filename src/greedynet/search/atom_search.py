@@ -36,7 +36,6 @@ def scores(
 
 
 def proposal(dictionary: Atoms, atom: int) -> Proposal:
-    """Return an atom of the dictionary as a proposal."""
     return Proposal(
         point=dictionary.points[atom],
         norm=float(dictionary.norms[atom]),
@@ -94,11 +93,9 @@ class DictionarySearch:
         return proposal(self.dictionary, self._best)
 
     def accept(self, factor: Factor) -> None:
-        """Exclude the atom just used; the rest is updated by the next proposal."""
         self._outside[self._best] = 0.0
 
     def reject(self) -> None:
-        """Exclude the atom just proposed."""
         self._outside[self._best] = 0.0
 
     def memory(self) -> tuple[int, Float64 | None, Float64, tuple[int, int, float]]:
@@ -108,7 +105,6 @@ class DictionarySearch:
         return self._best, known, self._outside.copy(), counts
 
     def recall(self, factor: Factor, found: int, *rest: Any) -> Proposal:
-        """Propose an atom found in an earlier run."""
         self._best = found
         if rest:
             known, outside, counts = rest
@@ -209,11 +205,9 @@ class WeakSearch:
         return proposal(self.dictionary, self._best) if best > 0 else None
 
     def accept(self, factor: Factor) -> None:
-        """Exclude the atom just used."""
         self._outside[self._best] = 0.0
 
     def reject(self) -> None:
-        """Exclude the atom just proposed."""
         self._outside[self._best] = 0.0
 
     def memory(self) -> tuple[int, list[NDArray[Any]], tuple[int, int]]:
@@ -222,7 +216,6 @@ class WeakSearch:
         return self._best, arrays, (self._leaders_known, self.n_seen)
 
     def recall(self, factor: Factor, found: int, *rest: Any) -> Proposal:
-        """Propose an atom found in an earlier run."""
         self._best = found
         if rest:
             arrays, (self._leaders_known, self.n_seen) = rest
@@ -276,7 +269,6 @@ class WeakSearch:
 
 
 def group_size(n_rows: int) -> int:
-    """Number of atoms in a group."""
     return max(MIN_GROUP, GROUP_ELEMENTS // max(1, n_rows))
 
 

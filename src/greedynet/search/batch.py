@@ -207,7 +207,6 @@ class _Chosen:
 
     @property
     def size(self) -> int:
-        """Number of neurons chosen so far."""
         return len(self._W)
 
     def neurons(self, n_weights: int) -> tuple[Float64, Float64]:

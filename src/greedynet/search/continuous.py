@@ -138,7 +138,6 @@ class ContinuousSearch:
         return found, self._waiting, np.array([self._least])
 
     def recall(self, factor: Factor, found: Float64, *rest: Any) -> Proposal:
-        """Propose a neuron found in an earlier run."""
         if self._weakness < 1.0:
             found, self._scanned = found[:-1], bool(found[-1])
         self._best = found

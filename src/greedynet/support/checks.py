@@ -184,12 +184,10 @@ def check_float(value: object, name: str) -> None:
 
 # Not `isinstance` itself: type checkers know of no order and no arithmetic of `Real`.
 def is_number(value: object) -> bool:
-    """Whether the value is a real number."""
     return isinstance(value, Real)
 
 
 def is_whole(value: object) -> bool:
-    """Whether the value is an integer."""
     return isinstance(value, Integral)
 
 
@@ -223,7 +221,6 @@ def check_weights(values: ArrayLike | None, name: str, n_rows: int) -> Float64 |
 
 
 def check_weight_shape(weights: NDArray[Any], name: str, n_rows: int, where: str = "") -> None:
-    """Raise an error unless there is one weight for each row."""
     if weights.shape != (n_rows,):
         raise ValueError(
             f"`{name}` must have one weight for each of the {n_rows} rows, got the shape "

@@ -55,12 +55,10 @@ class Clock:
 
     @staticmethod
     def of(max_seconds: float | None) -> "Clock":
-        """Return a clock that starts now."""
         return Clock() if max_seconds is None else Clock(time.monotonic() + max_seconds)
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is a limit."""
         return self.end != _NEVER
 
     def until(self, share: float) -> "Clock":
@@ -123,7 +121,6 @@ class Scope(Generic[T]):
 
     @property
     def current(self) -> T:
-        """The value that holds here."""
         return self._variable.get()
 
     @contextmanager

@@ -473,7 +473,6 @@ OF_TABLES = (
 
 
 def parameters_of(estimator: str) -> tuple[Parameter, ...]:
-    """Return the parameters of the "regressor" or the "classifier"."""
     return tuple(p for p in PARAMETERS if estimator in p.of)
 
 

@@ -152,7 +152,6 @@ def _digest(data: bytes) -> str:
 
 
 def _matches(data: bytes, digest: str) -> bool:
-    """Whether the bytes of a file match the digest in it."""
     if len(digest) != len(_NO_DIGEST) or not digest.isascii():
         return False
     return _digest(data.replace(digest.encode(), _NO_DIGEST.encode(), 1)) == digest

@@ -93,7 +93,6 @@ class Pool:
         return [reduce(add, arrays) for arrays in zip(*self.map(function, blocks), strict=True)]
 
     def close(self) -> None:
-        """End the threads."""
         if self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
 

@@ -78,7 +78,6 @@ ACTIVATIONS: dict[str, Form] = {
 
 
 def jax_form(activation: Activation) -> Form:
-    """Return the JAX form of an activation whose name is in `ACTIVATIONS`."""
     if isinstance(activation, LeakyReLU) and activation.name == "leaky_relu":
         return _leaky_relu(float(activation.negative_slope))
     return ACTIVATIONS[activation.name]

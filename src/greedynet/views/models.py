@@ -92,7 +92,6 @@ def input_names(network: Network | None, n_features: int) -> list[str]:
 
 
 def feature_positions(features: Any, names: list[str]) -> list[int]:
-    """Return the positions of the requested features."""
     if features is None:
         return list(range(len(names)))
     wanted = [features] if isinstance(features, int | np.integer | str) else list(features)

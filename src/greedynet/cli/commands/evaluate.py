@@ -56,7 +56,6 @@ def evaluate(
 
 
 def _text(data: Path, found: dict[str, Any]) -> str:
-    """Return the errors, one per line."""
     left = f" ({found['left_out']:,} left out)" if found["left_out"] else ""
     lines = [f"{data.name}: {plural(found['rows'], 'row')}{left}"]
     for name, value in found.items():

@@ -103,7 +103,6 @@ def _without_mask(held_out: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _inputs(table: "TableModel | None", network: "Network") -> list[dict[str, Any]] | None:
-    """Return names and levels, or None if they are not known."""
     if table is not None:
         return [
             {
@@ -179,7 +178,6 @@ def _lines(path: Path, found: dict[str, Any], words: list[str]) -> list[str]:
 
 
 def _bound_lines(found: dict[str, Any]) -> list[str]:
-    """Return what no output leaves."""
     from greedynet.model.bounds import OutputBounds
 
     if found["bounds"] is None:

@@ -111,7 +111,6 @@ def _suffix(out: Path | str) -> str:
 
 
 def _note_ignored(model: "TableModel", table: "Table", kept: KeptColumns) -> None:
-    """Say which columns have no part in the output."""
     of_rows = (model.about.get(role) for role in ("groups", "weights", "time"))
     known = {*model.columns.names, model.target, *kept.names, *of_rows}
     new = [name for name in table.names if name not in known]

@@ -212,7 +212,6 @@ class Scores:
 
     @staticmethod
     def of(scores: Float64, weights: Float64, n_rows: float) -> "Scores":
-        """Return the quantiles of scores with weights."""
         k = min(len(scores), MOST)
         return Scores(quantiles(scores, weights, np.arange(1, k + 1) / k), float(n_rows))
 
@@ -224,7 +223,6 @@ class Scores:
         return float(self.quantiles[max(rank, 1) - 1])
 
     def suffices(self, probability: float) -> bool:
-        """Whether there are enough rows for a probability."""
         return self._level(probability) <= 1.0 + 1e-12
 
     def _level(self, probability: float) -> float:

@@ -46,7 +46,6 @@ class TrainingSample:
 
     @staticmethod
     def of(X: NDArray[np.floating]) -> "TrainingSample":
-        """Return what training rows were like."""
         drawn = np.random.default_rng(0).permutation(len(X))[: MOST_ROWS + _MEASURED]
         sample: Float64 = np.asarray(X[drawn], dtype=np.float64)
         center, axes = _whitening(sample)
@@ -96,7 +95,6 @@ class Outside:
         return list(unseen)
 
     def __str__(self) -> str:
-        """Return a sentence."""
         return outside_sentence(
             len(self),
             int(self.rows.sum()),

@@ -134,7 +134,6 @@ class Surveyed:
     width = 1
 
     def of(self, rows: Rows) -> RowSurvey:
-        """Survey some rows."""
         X, n = rows.X, len(rows)
         weights = np.ones(n) if rows.weights is None else rows.weights
         sums = [_over_rows(np.add, _bits(part)) for part in (X, rows.Y, weights[:, None])]
@@ -147,7 +146,6 @@ class Surveyed:
         )
 
     def join(self, one: RowSurvey, other: RowSurvey) -> RowSurvey:
-        """Combine two surveys."""
         n_rows = one.n_rows + other.n_rows
         share = other.n_rows / max(1, n_rows)
         return RowSurvey(
@@ -203,39 +201,32 @@ class MemoryBlocks:
 
     @property
     def n_features(self) -> int:
-        """Number of inputs."""
         return self.rows.n_features
 
     @property
     def n_outputs(self) -> int:
-        """Number of outputs."""
         return self.rows.n_outputs
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def survey(self) -> RowSurvey:
-        """Return the survey of all rows."""
         return self.total(Surveyed())
 
     def take(self, positions: NDArray[np.intp]) -> Rows:
-        """Return the rows at some positions."""
         return self.rows.take(positions)
 
     def total(self, work: Work[T]) -> T:
-        """Return the sum over all rows."""
         return summed(work, self.rows, self.pool, self.sizes.block_rows(work.width))
 
 
 def as_blocks(
     rows: Rows | Blocks, pool: Pool | None = None, sizes: BlockSizes = DEFAULT_SIZES
 ) -> Blocks:
-    """Return rows as blocks."""
     return MemoryBlocks(rows, pool, sizes) if isinstance(rows, Rows) else rows
 
 
 def in_memory(rows: Rows | Blocks) -> Rows:
-    """Return all rows in memory, for small data."""
     return rows if isinstance(rows, Rows) else rows.take(np.arange(len(rows)))
 
 
@@ -249,15 +240,12 @@ class _ChangedWork(Generic[T]):
 
     @property
     def width(self) -> int:
-        """Number of intermediate values per row."""
         return self.work.width + self.n_features
 
     def of(self, rows: Rows) -> T:
-        """Return the sum over some rows."""
         return self.work.of(self.change(rows))
 
     def join(self, one: T, other: T) -> T:
-        """Return the sum of two sums."""
         return self.work.join(one, other)
 
 
@@ -275,14 +263,12 @@ class ChangedBlocks:
 
     @property
     def n_outputs(self) -> int:
-        """Number of outputs."""
         return self.blocks.n_outputs
 
     def __len__(self) -> int:
         return len(self.blocks)
 
     def survey(self) -> RowSurvey:
-        """Return the survey of all changed rows."""
         return self._survey
 
     @cached_property
@@ -290,9 +276,7 @@ class ChangedBlocks:
         return self.total(Surveyed())
 
     def take(self, positions: NDArray[np.intp]) -> Rows:
-        """Return the rows at some positions, in ascending order."""
         return self.change(self.blocks.take(positions))
 
     def total(self, work: Work[T]) -> T:
-        """Return the sum over all rows."""
         return self.blocks.total(_ChangedWork(work, self.change, self.n_features))

@@ -184,7 +184,6 @@ class Labels:
 
     @staticmethod
     def of(raw: Raw, name: str = "a block") -> "Labels":
-        """Return the labels of a block."""
         labels, weights = outputs_of(raw, name), weights_of(raw, name)
         check_labels(labels, "y", f" in {name}")
         values, at = np.unique(labels, return_inverse=True)
@@ -193,7 +192,6 @@ class Labels:
 
     @staticmethod
     def joined(parts: Sequence["Labels"]) -> "Labels":
-        """Return the labels of several blocks."""
         kinds = {part.values.dtype.kind for part in parts}
         if len(kinds) > 1:  # such as text in one block and numbers in another
             check_labels(np.concatenate([p.values.astype(object) for p in parts]), "y")

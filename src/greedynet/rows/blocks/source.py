@@ -122,23 +122,19 @@ class SourceBlocks:
 
     @property
     def n_features(self) -> int:
-        """Number of inputs."""
         return self.preparation.n_inputs
 
     @property
     def n_outputs(self) -> int:
-        """Number of outputs."""
         return self.preparation.n_outputs
 
     def __len__(self) -> int:
         return self.known.n_rows
 
     def survey(self) -> RowSurvey:
-        """Return the survey of all rows."""
         return self.known
 
     def take(self, positions: NDArray[np.intp]) -> Rows:
-        """Return the rows at some positions, in ascending order."""
         rows = self.source.take(self.preparation, positions)
         if len(rows) != len(positions):
             self._refuse(f"at most {len(rows)} of the {len(positions)} rows requested")
@@ -146,7 +142,6 @@ class SourceBlocks:
         return rows
 
     def total(self, work: Work[T]) -> T:
-        """Return the sum over all rows."""
         n_rows, found = self.source.total(self.preparation, work)
         if n_rows != len(self):
             self._refuse(f"{n_rows:,} rows")
@@ -193,7 +188,6 @@ class StreamSource:
         self.output_shape = tuple(np.shape(first[1])[1:])
 
     def total(self, preparation: Preparation, work: Work[T]) -> tuple[int, T]:
-        """Return the number of rows and the sum over them, one pass."""
         n_rows, found, block_rows = 0, None, self._sizes.block_rows(work.width)
         for rows in self._rows(preparation):
             part = summed(work, replace(rows, start=n_rows), self._pool, block_rows)
@@ -213,7 +207,6 @@ class StreamSource:
         return joined(parts)
 
     def labels(self) -> Labels:
-        """Return the classes that occur in the outputs."""
         numbered = enumerate(ahead(self._reader))
         return Labels.joined([Labels.of(raw, f"block {n}") for n, raw in numbered if len(raw[0])])
 

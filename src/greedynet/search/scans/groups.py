@@ -120,11 +120,9 @@ class ReluGroup(_Sorted):
         relu.measure(self._values, self._order, weights, self._outside)
 
     def take_off(self, columns: Any, n_columns: int) -> None:
-        """Subtract the components along columns from `G0, G1, G2`."""
         relu.take_off(self._values, self._order, columns, n_columns, self._outside)
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
-        """Return the best of all thresholds."""
         scores, thresholds = np.empty(len(self._values)), np.empty(len(self._values))
         reach = 0.0 if self._mirrored else (float(np.ptp(self._values)) or 1.0)
         relu.best_thresholds(
@@ -173,13 +171,11 @@ class BlockGroup(_Sorted):
         del self._values
 
     def take_off(self, columns: Any, n_columns: int) -> None:
-        """Subtract the components along columns from the squared norms."""
         relu_blocks.take_off(
             self._order, self._offsets, self._starts, self._gaps, columns, n_columns, self._outside
         )
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
-        """Return the best of the thresholds."""
         m = len(self._order)
         scores, best = np.empty(m), np.empty(m, dtype=np.intp)
         relu_blocks.best_blocks(
@@ -221,12 +217,10 @@ class PowerGroup(_Sorted):
         self._outside = self._sizes.copy()
 
     def take_off(self, columns: Any, n_columns: int) -> None:
-        """Subtract the components along columns from the squared norms."""
         rows = np.ascontiguousarray(columns[:, :n_columns].T)
         powers.add_squares(self._values, self._order, rows, *self._sigma, -1.0, self._outside)
 
     def scan(self, residual: Float64, min_active: int, dependent: float) -> tuple[Float64, Float64]:
-        """Return the best of the thresholds and of the two signs."""
         gains = np.zeros_like(self._outside)
         powers.add_squares(self._values, self._order, residual, *self._sigma, 1.0, gains)
         free = self._outside > dependent * self._sizes
@@ -246,7 +240,6 @@ class PowerGroup(_Sorted):
         return np.hstack([self._values, low - beyond, high + beyond])
 
     def _balanced(self, min_active: int) -> NDArray[np.bool_]:
-        """Whether enough rows lie on both sides of each projection."""
         n = self._values.shape[1]
         if min_active >= n:
             return np.zeros(self._values.shape, dtype=bool)
