@@ -335,9 +335,9 @@ def test_confusions_of_the_last_stop_are_counted(page):
 
 def test_years_are_years_and_prices_have_commas(page):
     driver = page("held out")
-    years = [all_texts(driver, f"{place} .x-tick") for place in ("#picture", "#ridgelets-picture")]
-    assert all(re.fullmatch(r"[12]\d\d\d(\.\d)?", tick) for ticks in years for tick in ticks)
-    assert len(set(years[0])) > 3
+    years = all_texts(driver, "#picture .x-tick")
+    assert all(re.fullmatch(r"[12]\d\d\d(\.\d)?", tick) for tick in years)
+    assert len(set(years)) > 3
     prices = all_texts(driver, "#picture .y-tick")
     assert all(re.fullmatch(r"\d{1,2},\d{3}", tick) for tick in prices)
 
@@ -534,8 +534,8 @@ def test_table_behind_the_curve_follows_the_slider(page, files):
     np.testing.assert_allclose(numbers(kept, 5, 6), ends, atol=2 * step(picture["values"]))
 
 
-def test_tables_behind_errors_and_ridgelets(page, files):
-    driver, known, data = page("one"), case("one"), contents(files["one"])
+def test_tables_behind_errors(page):
+    driver, known = page("one"), case("one")
     miss, found = known.y - known.model.predict(known.X), known.model.predict(known.X)
     table = listed(driver, "residuals against predictions")
     groups = grouped(np.argsort(found, kind="stable"))
@@ -548,14 +548,6 @@ def test_tables_behind_errors_and_ridgelets(page, files):
     counts, _ = np.histogram(miss, len(table["rows"]), (miss.min() - margin, miss.max() + margin))
     np.testing.assert_allclose(numbers(table, 1)[0], counts, atol=1)  # of rounded residuals
     assert numbers(table, 1).sum() == len(miss)
-    table = listed(driver, "the ridgelet transform")
-    values = np.array(data["ridgelets"]["values"])[::15]
-    np.testing.assert_allclose(numbers(table, 1)[0], values, atol=1e-3 * np.abs(values).max())
-    assert numbers(table, 2).sum() == known.model.network_.n_neurons
-    low, high = known.X.min(), known.X.max()
-    quarters = [float(table["rows"][row][0]) for row in (6, 12, 18)]
-    np.testing.assert_allclose(quarters, [low, (low + high) / 2, high], rtol=6e-3)
-    assert table["rows"][0][0] == table["rows"][-1][0] == "far away"
 
 
 def test_tables_behind_many_inputs(page, files):
@@ -602,30 +594,6 @@ def test_tables_behind_maps(page, files):
     assert counts == wanted.tolist()
 
 
-def test_table_behind_the_disc(page, files):
-    driver, known = page("two"), case("two")
-    disc = contents(files["two"])["ridgelets"]
-    rows = listed(driver, "the ridgelet transform")["rows"]
-    assert [row[0] for row in rows] == [f"{30 * d}°" for d in range(12)]
-    cells = [re.fullmatch(r"(\S+) \((\d+)\)", cell).groups() for row in rows for cell in row[1:]]
-    found, neurons = np.array(cells, dtype=float).T
-
-    def parts(x, y):
-        """Twelve directions, the first about 0°, times three rings, the outermost first."""
-        turns = np.round(np.degrees(np.arctan2(y, x)) / 30).astype(int) % 12
-        return 3 * turns + 2 - np.minimum((3 * np.hypot(x, y)).astype(int), 2)
-
-    middles = (np.arange(disc["pixels"]) + 0.5) / disc["pixels"] * 2 - 1
-    x, y = (part.ravel() for part in np.meshgrid(middles, middles))
-    inside = np.hypot(x, y) <= 1
-    values, at = unpacked(disc["values"])[inside], parts(x, y)[inside]
-    wanted = [max(values[at == part], key=abs) for part in range(36)]
-    np.testing.assert_allclose(found, wanted, rtol=0.06)
-    counts = np.bincount(parts(*np.array(disc["neurons"]).T), minlength=36)
-    assert neurons.tolist() == counts.tolist()
-    assert counts.sum() == known.model.network_.n_neurons
-
-
 def test_tables_behind_classes(page, files):
     driver, data = page("classes"), contents(files["classes"])
     effect = data["effects"][0]
@@ -670,8 +638,6 @@ def test_tables_behind_classes_of_one_and_two_inputs(page, files):
     [
         ("one", "#picture-legend", "#picture", ".kink"),
         ("two", "#picture-legend", "#picture", ".kink-line"),
-        ("one", "#ridgelets-legend", "#ridgelets-picture", ".kink"),
-        ("two", "#ridgelets-legend", "#ridgelets-picture", ".neuron"),
     ],
 )
 def test_kinks_can_be_hidden(page, name, legend, box, marks):
@@ -840,7 +806,7 @@ def test_code_is_copied_or_selected(page):
 def test_without_rows_it_says_how_to_get_the_rest(page):
     driver = page("without rows")
     assert "greedynet report model.safetensors data.csv" in text(driver, "#summary")
-    hidden = ["importance", "errors", "ridgelets", "picture-part", "effects-part"]
+    hidden = ["importance", "errors", "picture-part", "effects-part"]
     assert not any(driver.find_element("id", name).is_displayed() for name in hidden)
     assert driver.find_element("id", "path-part").is_displayed()
 

@@ -24,13 +24,7 @@ from greedynet.activations import ACTIVATIONS
 from greedynet.cli.demo_data import NOISE, daylight_hours, daylight_path, daylight_text
 from greedynet.model.description import column_curves
 from greedynet.report.growth import MOST_STOPS, Stops, some_widths
-from greedynet.report.neurons import (
-    MOST_NEURONS,
-    MOST_WEIGHTS,
-    half_sphere,
-    neurons_section,
-    ridgelet_section,
-)
+from greedynet.report.neurons import MOST_NEURONS, MOST_WEIGHTS, neurons_section
 from greedynet.report.page import embedded, limits, packed, rounded
 from greedynet.report.sections import calibration, importances
 from greedynet.report.subject import ShownClasses, Subject, SubjectRows, as_columns
@@ -389,51 +383,6 @@ def test_the_most_frequent_classes_are_shown():
     np.testing.assert_allclose(shown.merged(p)[:, -1], p[:, [0, 3, 6]].sum(axis=1))
 
 
-def test_neurons_on_the_circle_have_the_networks_kinks(pages):
-    network, found = case("one").model.network_, contents(pages["one"])["ridgelets"]
-    low, middle, high = found["kinks"]
-    kinks = middle - (high - low) / 2 / np.tan(found["neurons"])
-    wanted = -network.biases / network.inner_weights[:, 0]
-    np.testing.assert_allclose(kinks, wanted, rtol=1e-3, atol=1e-3)
-
-
-def test_neurons_on_the_disc_are_the_networks(pages):
-    known, found = case("two"), contents(pages["two"])["ridgelets"]
-    network, places = known.model.network_, np.array(found["neurons"])
-    low, high = known.X.min(axis=0), known.X.max(axis=0)
-    middle, half = (low + high) / 2, (high - low) / 2
-    # Height b lies at the radius sqrt(1 - b), in the direction of a.
-    b = 1 - np.sum(places**2, axis=1)
-    a = places / np.linalg.norm(places, axis=1)[:, None] * np.sqrt(1 - b**2)[:, None] / half
-    lines = np.column_stack([a, b - a @ middle])
-    wanted = np.column_stack([network.inner_weights, network.biases])
-    cosines = np.sum(lines * wanted, axis=1) / np.linalg.norm(lines, axis=1)
-    np.testing.assert_allclose(np.abs(cosines), np.linalg.norm(wanted, axis=1), rtol=1e-3)
-
-
-def test_what_is_affine_at_the_edges_is_taken_off():
-    """Away from a bump in the middle the transform vanishes, at the edges of the data too."""
-    x = np.linspace(-1, 1, 401)
-    y = 3 + 2 * x + np.maximum(0, 0.3 - np.abs(x))
-    network = Network(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
-    rows = SubjectRows(x[:, None], y, "rows")
-    values = np.abs(ridgelet_section(Subject(as_columns(network), "y", rows))["values"])
-    kinks = -1 / np.tan(np.linspace(0, np.pi, len(values))[1:-1])
-    far = np.abs(kinks) > 0.6
-    assert values[1:-1][far].max() < 1e-6 * values.max()
-
-
-def test_half_sphere_holds_unit_points_and_keeps_areas():
-    points = half_sphere()
-    np.testing.assert_allclose(np.linalg.norm(points, axis=1), 1.0)
-    assert points[:, 2].min() > -1e-12
-    # Of equal areas of the disc, equally many heights: b is uniform where areas are kept.
-    inside = points[points[:, 2] > 1e-9]
-    np.testing.assert_allclose(
-        np.histogram(inside[:, 2], 5, (0, 1))[0] / len(inside), 0.2, atol=0.02
-    )
-
-
 def test_packed_numbers_come_back():
     values = np.random.default_rng(0).uniform(-3, 5, (4, 7))
     for bits in (8, 16):
@@ -504,7 +453,6 @@ def test_networks_alone_constants_and_outputs(shown):
     shown(network, [[0.0], [0.0]], [1.0, 1.0])  # no range, no variation
     X = case("one").X
     data, _ = shown(GreedyNetRegressor().fit(X, X[:, 0]), X, X[:, 0])
-    assert data["ridgelets"] is None  # nothing bends
     X = case("two").X
     model = GreedyNetRegressor(n_nodes=5).fit(X, np.column_stack([X[:, 0], np.sin(4 * X[:, 1])]))
     with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
@@ -856,7 +804,6 @@ def test_pictures_of_two_layers_have_no_kinks(shown, n_features):
     assert model.network_.ramps is not None
     found, _ = shown(model, X, y)
     assert found["picture"]["kinks"] is None
-    assert found["ridgelets"] is None
     values = unpacked(found["picture"]["values"])[found["growth"]["kept"]]
     if n_features == 1:
         at = np.linspace(*found["picture"]["x"], len(values))[:, None]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 from greedynet.report.growth import Stops, growth_section, picture_section, row_scores
-from greedynet.report.neurons import columns_section, neurons_section, ridgelet_section
+from greedynet.report.neurons import columns_section, neurons_section
 from greedynet.report.page import Section, limits, packed, rounded
 from greedynet.report.subject import ShownClasses, Subject, SubjectRows, row_label
 from greedynet.support.types import Float64
@@ -157,7 +157,6 @@ SECTIONS = (
     Section(
         "errors", "Prediction errors", lambda c: errors_section(c.subject), "pair", of_rows=True
     ),
-    Section("ridgelets", "Ridgelet transform of the data", lambda c: ridgelet_section(c.subject)),
 )
 
 

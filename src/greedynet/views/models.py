@@ -222,11 +222,3 @@ def upper_half(x: Float64, y: Float64) -> Float64:
     # b = 1 - r^2, hence |a| = r sqrt(2 - r^2).
     stretch = np.sqrt(2 - square)
     return np.column_stack([stretch * x, stretch * y, 1 - square])
-
-
-def places_on_disc(points: Float64) -> Float64:
-    """Return where points of the sphere, or their antipodes with `b >= 0`, are drawn, `(n, 2)`."""
-    upper = points * np.where(points[:, 2:] < 0, -1.0, 1.0)
-    length = np.linalg.norm(upper[:, :2], axis=1)
-    radius = np.sqrt(1 - upper[:, 2])
-    return np.asarray(upper[:, :2] * (radius / np.where(length > 0, length, 1.0))[:, None])
