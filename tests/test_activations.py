@@ -9,7 +9,7 @@ import pytest
 from scipy.special import erf
 from sklearn.base import clone
 
-from greedynet import GreedyNetRegressor, load
+from greedynet import GreedyNetRegressor
 from greedynet.activations import (
     ACTIVATIONS,
     Activation,
@@ -133,17 +133,6 @@ def test_the_halves_make_up_the_activation(name):
     up, down = halves(sigma)
     wanted = up * np.maximum(Z, 0) ** k + down * np.maximum(-Z, 0) ** k
     np.testing.assert_allclose(sigma.value(Z), wanted, rtol=1e-12)
-
-
-def test_halves_are_numbers():
-    found = {name: halves(get_activation(name)) for name in DEGREES}
-    assert found == {
-        "relu": (1, 0),
-        "relu2": (1, 0),
-        "relu3": (1, 0),
-        "leaky_relu": (1, -0.01),
-        "abs": (1, 1),
-    }
 
 
 @each_activation
@@ -417,31 +406,6 @@ def fitted(name):
     return GreedyNetRegressor(8, activation=name, correct=False).fit(*noisy_rows(name))
 
 
-@pytest.mark.slow
-@each_or_slowly
-@pytest.mark.parametrize("correct", [True, False])
-def test_sample_weights_are_copies(name, correct):
-    X, y = noisy_rows(name, 60)
-    copies = np.random.default_rng(0).integers(1, 4, 60)
-    each = np.repeat(np.arange(60), copies)
-    model = GreedyNetRegressor(5, activation=name, correct=correct)
-    weighted = clone(model).fit(X, y, sample_weight=copies).predict(X)
-    repeated = clone(model).fit(X[each], y[each]).predict(X)
-    np.testing.assert_allclose(weighted, repeated, rtol=1e-9, atol=1e-9)
-    assert np.abs(weighted - clone(model).fit(X, y).predict(X)).max() > 1e-3
-
-
-@pytest.mark.slow
-@each_or_slowly
-def test_single_precision_inputs_do(name):
-    X, y = planted(name)
-    X32 = X.astype(np.float32)
-    model = GreedyNetRegressor(5, activation=name).fit(X32, y)
-    wide = GreedyNetRegressor(5, activation=name).fit(X32.astype(float), y)
-    errors = [relative_error(found.predict(X), y) for found in (model, wide)]
-    assert errors[0] == pytest.approx(errors[1], rel=0.05, abs=1e-4)
-
-
 @each_activation
 def test_the_first_nodes_of_a_path_are_the_path_of_so_many(name):
     model = fitted(name)
@@ -458,22 +422,6 @@ def test_the_first_nodes_of_a_path_are_the_path_of_so_many(name):
     columns = np.column_stack([model.network_.hidden(X), X, np.ones(len(X))])
     size = np.linalg.norm(columns, axis=0) * np.linalg.norm(y)
     np.testing.assert_allclose(residual @ columns / size, 0, atol=1e-9)
-
-
-@each_activation
-def test_a_fit_is_kept_bit_for_bit(name, tmp_path):
-    model, (X, y) = fitted(name), noisy_rows(name)
-    wanted = model.predict(3 * X)
-    model.save(tmp_path / "model.safetensors")
-    model.network_.save(tmp_path / "network.safetensors")
-    for again in (pickle.loads(pickle.dumps(model)), load(tmp_path / "model.safetensors")):
-        np.testing.assert_array_equal(again.predict(3 * X), wanted)
-        assert again.activation == name
-        assert again.network_.activation == get_activation(name)
-        np.testing.assert_array_equal(again.truncate(4).predict(X), model.truncate(4).predict(X))
-    network = load(tmp_path / "network.safetensors")
-    np.testing.assert_array_equal(network.predict(3 * X), wanted)
-    np.testing.assert_array_equal(clone(model).fit(X, y).predict(3 * X), wanted)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "abs"])

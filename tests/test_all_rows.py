@@ -12,8 +12,6 @@ from greedynet.correction.all_rows.inner_weights import Pulls, corrected_on_all_
 from greedynet.correction.all_rows.passes import Looked, Passes, Sums, products_of_all_rows
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.fitting.forms import TwoLayers
-from greedynet.fitting.plan import Limits, Plan, TrainingData
-from greedynet.fitting.split import split
 from greedynet.losses.logistic import log_loss
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks, Preparation, StreamSource
@@ -26,7 +24,6 @@ from greedynet.rows.sampling import (
     at_most,
 )
 from greedynet.rows.scaling import InputScaling
-from greedynet.support.context import FitContext
 from greedynet.support.threads import Pool
 from networks import Ramps
 
@@ -118,70 +115,6 @@ def test_a_sample_gives_a_good_network(small_samples, parameters):
     truth = np.sin(3 * T[:, 0]) + np.abs(T[:, 1])
     assert np.sqrt(np.mean((model.predict(T) - truth) ** 2)) < 0.08
     np.testing.assert_allclose(model.network_.input_range, [X.min(axis=0), X.max(axis=0)])
-
-
-def test_threads_change_nothing(small_samples):
-    X, y = problem()
-    one, two = (GreedyNetRegressor(max_nodes=20, n_jobs=n).fit(X, y) for n in (1, 2))
-    np.testing.assert_array_equal(one.predict(X), two.predict(X))
-
-
-# Typing errors among more than 10,000 rows
-
-
-N_MANY = 12_000
-
-
-def tails(n, seed):
-    """Columns without an end, so that a cell times ten lies far outside."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(loc=5.0, size=(n, 4))
-    return X, np.abs(X[:, 0] - 5) + X[:, 1] + 0.2 * rng.normal(size=n)
-
-
-def fitted(X, y):
-    return GreedyNetRegressor(max_nodes=8, n_jobs=1).fit(X, y)
-
-
-def errors(model, X, y):
-    """The error that is told, and the true one."""
-    return np.array([model.expected_error_, np.sqrt(np.mean((model.predict(X) - y) ** 2))])
-
-
-@pytest.fixture(scope="module")
-def honest():
-    """Rows, new rows, and the errors of a fit without any typing error."""
-    (X, y), new = tails(N_MANY, 0), tails(3_000, 1)
-    model = fitted(X, y)
-    return X, y, new, model
-
-
-def position(held_out):
-    """A row that is held out, or one that is not."""
-    rows = Rows(np.arange(float(N_MANY))[:, None], np.zeros((N_MANY, 1)))
-    plan = Plan(Limits(6), random_state=GreedyNetRegressor()._seed())
-    ((train, held),) = split(TrainingData(rows), plan, FitContext(), classes=False).splits
-    assert len(train) + len(held) == N_MANY
-    return int((held if held_out else train).X[7, 0])
-
-
-@pytest.mark.parametrize("column", [0, 1])
-@pytest.mark.parametrize("held_out", [False, True])
-def test_a_mistyped_cell_of_a_row_does_not_ruin_the_model(honest, held_out, column):
-    X, y, new, model = honest
-    wrong = X.copy()
-    wrong[position(held_out), column] *= 10
-    ratios = errors(fitted(wrong, y), *new) / errors(model, *new)
-    assert (ratios < 1.5).all()
-    assert (ratios > 1 / 1.5).all()
-
-
-@pytest.mark.parametrize("column", [0, 1])
-def test_a_mistyped_cell_of_a_new_row_is_as_wrong_as_the_data_is_wide(honest, column):
-    _, _, (X, y), model = honest
-    wrong = X.copy()
-    wrong[7, column] *= 10
-    assert errors(model, wrong, y)[1] < 1.5 * errors(model, X, y)[1]
 
 
 # Samples of labelled rows: every class is there, and counts for what it is

@@ -21,10 +21,8 @@ from greedynet import (
     Network,
     collapsed_ridgelet_transform,
     fit_table,
-    load,
     ridgelet_transform,
 )
-from greedynet.activations import ReLU
 from greedynet.cli import main
 from greedynet.losses import Absolute
 from greedynet.paper import load_example
@@ -216,9 +214,9 @@ def test_names_that_are_no_parameters(kind, name):
         ({"n_nodes": 9}, "`n_nodes` must be at most `max_nodes`, got n_nodes=9 and max_nodes=8"),
         ({"n_nodes": 1}, "`n_nodes` must be at least 2, the nodes of the affine.*write n_nodes=2"),
         ({"max_nodes": 1}, "`max_nodes` must be at least 2, .*got 1: write max_nodes=2 for a line"),
-        (
-            {"n_nodes": 5, "select": 0.1},
-            "`select` chooses the number of nodes, got select=0.1 with n_nodes=5",
+        *(
+            ({"n_nodes": 5, "select": s}, f"`select` chooses the number of nodes, got select={s!r}")
+            for s in (0.1, "last")
         ),
         ({"cv": 41}, "`cv` must be at most the number of distinct rows, got cv=41 and"),
         ({"cv": KFold(41)}, "n_splits=41 greater than the number of samples: n_samples=40"),
@@ -283,19 +281,6 @@ def test_no_ridge_for_another_loss_unless_as_grown(loss):
     assert model.set_params(correct=False).fit(X, y).alpha_ == 0.0
 
 
-@pytest.mark.parametrize("loss", ["absolute_error", "chebyshev", 1.5])
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        (np.r_[-1.0, np.ones(39)], "`sample_weight` must be non-negative.*got negative values"),
-        (np.zeros(40), "`sample_weight`.*zeros only"),
-        (spoiled(np.ones(40), np.nan), "sample_weight contains NaN"),
-    ],
-)
-def test_wrong_weights_with_another_loss(fitted, loss, weights, message):
-    refuse(fitted, ValueError, message, {"sample_weight": weights}, loss=loss)
-
-
 @pytest.mark.parametrize(
     ("cv", "message"),
     [
@@ -326,25 +311,6 @@ def test_folds_that_are_spent(search):
     model = small(search, cv=KFold(3).split(X)).fit(X, y)
     with pytest.raises(ValueError, match="`cv`"):
         model.fit(X, y)
-
-
-class Half:
-    """Half an activation."""
-
-    value = slope = staticmethod(np.abs)
-
-
-@pytest.mark.parametrize(
-    ("activation", "message"),
-    [
-        (Half(), "`activation` must be .*`name`, .*`slope.*`, got Half without `name`"),
-        (3, "`activation` must be a name such as 'relu' or .*got int without `name`"),
-        (None, "`activation` must be a name such as 'relu' or .*got NoneType without `name`"),
-        (ReLU, r"`activation`.*write ReLU\(\)"),
-    ],
-)
-def test_activations_that_are_none(fitted, activation, message):
-    refuse(fitted, TypeError, message, activation=activation)
 
 
 @pytest.mark.parametrize(
@@ -646,14 +612,6 @@ def test_pipes_are_no_place_for_results(folder, arguments, name):
     assert f"`{name}` must name a file, got " in refused(folder, arguments)
     assert (folder / "pipe").is_fifo()
     assert (folder / "link").is_symlink()
-
-
-@needs_pipes
-def test_pipes_are_no_models_to_write_either(folder):
-    os.mkfifo(folder / "pipe")
-    with pytest.raises(FileExistsError, match="`path` must name a file, got 'pipe', a pipe or a"):
-        load("m").save("pipe")
-    assert (folder / "pipe").is_fifo()
 
 
 @pytest.mark.parametrize("before", [None, b"old"])

@@ -10,18 +10,11 @@ from sklearn.base import clone
 
 import scopes
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.activations import ReLU, get_activation
 from greedynet.correction.all_rows import passes
-from greedynet.correction.all_rows.inner_weights import Pulls, corrected_on_all_rows
-from greedynet.correction.all_rows.passes import Passes
-from greedynet.correction.all_rows.products import Products
-from greedynet.correction.variable_projection import VariableProjection
 from greedynet.model.coordinates import Coordinates
-from greedynet.rows.blocks import BlockSizes, MemoryBlocks, Surveyed, readers
+from greedynet.rows.blocks import BlockSizes, Surveyed, readers
 from greedynet.rows.rows import Rows
-from greedynet.rows.sampling import RandomSamples
 from greedynet.rows.scaling import InputScaling
-from greedynet.support.threads import Pool
 
 N_ROWS = 3_000
 N_TRIES = 12
@@ -106,82 +99,6 @@ def test_survey_is_the_same_however_the_rows_are_cut(weighted):
     np.testing.assert_array_equal(found.input_range, [X.min(axis=0), X.max(axis=0)])
     np.testing.assert_array_equal(found.checksum, whole.checksum)
     np.testing.assert_allclose(found.mean_weight, 1.0 if weights is None else weights.mean())
-
-
-def test_checksum_sees_one_bit():
-    X, y = problem(50)
-    before = Surveyed().of(Rows(X, y[:, None])).checksum
-    X[17, 1] = np.nextafter(X[17, 1], 2)
-    after = Surveyed().of(Rows(X, y[:, None])).checksum
-    assert (before != after).tolist() == [False, True, False, False, False]
-
-
-@pytest.mark.parametrize("activation", ["relu", "tanh", "relu2"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_pulls_are_the_gradient(activation, weighted):
-    """Of half the squared error, the outer weights held, by differences."""
-    X, y = problem(400)
-    rng = np.random.default_rng(2)
-    weights = rng.uniform(0.5, 2, len(X)) if weighted else None
-    rows = Rows(X + np.array([3.0, 0.0, -2.0]), np.column_stack([y, y**2]), weights)
-    coordinates, sigma = coordinates_of(rows), get_activation(activation)
-    points, outer = rng.standard_normal((5, 4)), rng.standard_normal((coordinates.n_affine + 5, 2))
-    scaled = coordinates.apply(rows)
-
-    def half_error(W):
-        hidden = sigma.value(scaled.X @ W[:, :-1].T + W[:, -1])
-        F = np.hstack([coordinates.affine.evaluate(scaled.X), hidden])
-        return 0.5 * np.sum(scaled.weighted(scaled.Y - F @ outer) ** 2)
-
-    step = 1e-6
-    wanted = np.zeros_like(points)
-    for i in np.ndindex(points.shape):
-        up, down = points.copy(), points.copy()
-        up[i] += step
-        down[i] -= step
-        wanted[i] = (half_error(down) - half_error(up)) / (2 * step)
-    found = MemoryBlocks(rows).total(Pulls(coordinates.without_rows(), points, sigma, outer))
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4 * np.abs(wanted).max())
-
-
-def test_squared_error_by_products():
-    X, y = problem(500)
-    rows = Rows(X, y[:, None])
-    coordinates = coordinates_of(rows)
-    points = np.random.default_rng(3).standard_normal((6, 4))
-    gram = MemoryBlocks(rows).total(Products(coordinates.without_rows(), points, ReLU()))
-    outer = np.random.default_rng(4).standard_normal((len(gram.b), 1))
-    scaled = coordinates.apply(rows)
-    hidden = np.maximum(scaled.X @ points[:, :-1].T + points[:, -1], 0)
-    F = np.hstack([coordinates.affine.evaluate(scaled.X), hidden])
-    np.testing.assert_allclose(gram.rss(outer), np.sum((scaled.Y - F @ outer) ** 2))
-
-
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_last_correction_lowers_the_objective_of_all_rows(activation):
-    X, y = problem(6_000, noise=1.0)
-    rows, sigma = Rows(X, y[:, None]), get_activation(activation)
-    taken = RandomSamples(MemoryBlocks(rows, sizes=BlockSizes(**SMALL_BLOCKS)), 500, seed=0)
-    coordinates = coordinates_of(taken.sample())
-    sample, everything = coordinates.apply(taken.sample()), coordinates.apply(rows)
-    points = np.random.default_rng(5).standard_normal((8, 4))
-    columns = coordinates.affine_columns(sample)
-    state = VariableProjection(sample, columns, points, activation=sigma).settle(20)
-
-    def objective(at):
-        """All rows; the ridge for given noise does not depend on their number."""
-        ridge = state.ridge
-        exact = VariableProjection(
-            everything, coordinates.affine_columns(everything), at.points, ridge, sigma
-        )
-        exact = exact.moved(at.points)
-        size = np.sum(at.points**2) + np.sum(exact.weights[coordinates.n_affine :] ** 2)
-        return exact.error + ridge * size
-
-    sums = Passes(MemoryBlocks(rows, sizes=BlockSizes(**SMALL_BLOCKS))).all
-    corrected = corrected_on_all_rows(state, sums, coordinates, sigma, N_TRIES)
-    assert corrected.n_neurons == state.n_neurons
-    assert objective(corrected) < 0.995 * objective(state)
 
 
 @pytest.mark.parametrize("parameters", [{"n_nodes": 12}, {"max_nodes": 20, "n_networks": 1}])
@@ -484,6 +401,7 @@ def test_rows_without_a_class(missing):
 
 
 WRONG_CLASSES = [
+    (cut(X_, np.zeros(N_ROWS)), "at least two classes"),
     (cut(X_, with_one(LABELS, 3)), "classes that can be sorted, got int and str in block 0"),
     (cut(X_, with_one(Y_.round(), np.nan)), "a class for every row, got nan in block 0"),
     (cut(X_, LABELS, -ONES), "`sample_weight` must be non-negative, got negative.*block 0"),
@@ -569,11 +487,6 @@ def test_wrong_arrays_beside_a_map(tmp_path, y, weight, message):
 def test_what_needs_all_rows_is_refused(small_samples, parameters):
     with pytest.raises(ValueError, match="needs all rows in memory, got 3,000 rows in blocks"):
         GreedyNetRegressor(max_nodes=8, **parameters).fit(cut(X_, Y_))
-
-
-def test_one_class_in_blocks(small_samples):
-    with pytest.raises(ValueError, match="at least two classes"):
-        GreedyNetClassifier().fit(cut(X_, np.zeros(N_ROWS)))
 
 
 def test_wrong_files(tmp_path):
@@ -682,11 +595,3 @@ def test_a_failing_fit_leaves_the_model_alone(small_samples):
     with pytest.raises(ValueError, match="finite"):
         model.fit(cut(with_nan(X_), Y_))
     np.testing.assert_array_equal(model.predict(X_[:10]), before)
-
-
-def test_pool_is_used_for_sums():
-    X, y = problem(1_000)
-    rows = Rows(X, y[:, None])
-    one, three = (MemoryBlocks(rows, Pool(n)).survey() for n in (1, 3))
-    np.testing.assert_array_equal(one.checksum, three.checksum)
-    assert one.mean_weight == three.mean_weight

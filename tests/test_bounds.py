@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.special import expit
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,7 +16,6 @@ import scopes
 from corners import corners
 from extras import need
 from greedynet import (
-    GreedyNetClassifier,
     GreedyNetRegressor,
     ModelFileError,
     Network,
@@ -25,22 +23,14 @@ from greedynet import (
 )
 from greedynet.exact import extremes, is_monotone, largest_difference, sensitivity
 from greedynet.export import (
-    from_jax,
-    from_keras,
-    from_torch,
-    init_torch_,
     register_skl2onnx,
-    to_jax,
-    to_keras,
-    to_onnx,
-    to_torch,
 )
 from greedynet.losses import Quantile
 from greedynet.search import Dictionary
 from networks import assert_same, random_deep_network, random_network, write_state
 from program import output_of
 from test_exact import box_of, drawn_network, table_model
-from test_export_c import compiled, run, run_classes
+from test_export_c import compiled, run
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1, 1, (300, 2))
@@ -56,14 +46,6 @@ def fitted(**parameters) -> GreedyNetRegressor:
     return GreedyNetRegressor(
         **{"bounds": (LOW, HIGH), "n_nodes": 8, "extrapolate": True, **parameters}
     ).fit(X, Y)
-
-
-@cache
-def classified(low: float, high: float) -> GreedyNetClassifier:
-    """A classifier whose network has bounds: of the log-odds, which are its output."""
-    model = GreedyNetClassifier(n_nodes=6, extrapolate=True).fit(X, Z)
-    model.network_ = replace(model.network_, bounds=OutputBounds(low, high))
-    return model
 
 
 def assert_fills(values, low=LOW, high=HIGH) -> None:
@@ -265,15 +247,6 @@ def test_pairs_of_any_kind(bounds, tmp_path):
     assert list(clone(model).bounds) == list(bounds)
 
 
-def test_saved_estimators_keep_the_pair(tmp_path):
-    model = fitted()
-    model.save(tmp_path / "model.safetensors")
-    loaded = greedynet.load(tmp_path / "model.safetensors")
-    assert loaded.bounds == (LOW, HIGH)
-    assert loaded.predict(FAR).tolist() == model.predict(FAR).tolist()
-    assert pickle.loads(pickle.dumps(model)).predict(FAR).tolist() == model.predict(FAR).tolist()
-
-
 def test_rows_in_blocks():
     order = np.argsort(Y)  # the largest is in the last block
     blocks = [(X[at], Y[at]) for at in np.array_split(order, 5)]
@@ -304,25 +277,7 @@ def test_trained_networks_keep_bounds(hidden_layers):
     assert_same(replace(model.network_, bounds=None), free.network_)
 
 
-# Classifiers
-
-
-def test_log_odds_and_probabilities_of_a_bounded_network_stay_within():
-    model = classified(-1, 1.5)
-    assert_fills(model.decision_function(FAR), -1, 1.5)
-    assert_fills(model.predict_proba(FAR)[:, 1], expit(-1), expit(1.5))
-
-
 # Exports
-
-
-@pytest.fixture(params=["one layer", "two layers", "classes"])
-def exported(request):
-    if request.param == "classes":
-        return classified(-1.1, 0.3), -1.1, 0.3
-    layers = 2 if request.param == "two layers" else 1
-    nodes = 16 if layers == 2 else 8
-    return fitted(bounds=(-0.1, 2.1), hidden_layers=layers, n_nodes=nodes), -0.1, 2.1
 
 
 def assert_exported(outputs, low, high, dtype="float32") -> None:
@@ -332,76 +287,6 @@ def assert_exported(outputs, low, high, dtype="float32") -> None:
     values = outputs.astype(np.float64)
     assert low <= values.min() < low + 1e-6
     assert high - 1e-6 < values.max() <= high
-
-
-@pytest.mark.slow
-def test_torch(exported):
-    torch = need("torch")
-    model, low, high = exported
-    for fold in (True, False):
-        module = to_torch(model, fold_affine=fold)
-        with torch.no_grad():
-            assert_exported(module(torch.tensor(FAR, dtype=torch.float32)), low, high)
-        assert (
-            from_torch(module).bounds.pairs()[0]
-            == model.network_.bounds.within("float32").pairs()[0]
-        )
-        back = from_torch(module, like=model)
-        assert back.network_.bounds.pairs() == [(low, high)]
-        assert_fills(back.network_.predict(FAR), low, high)
-    # Trained without its last layer, the bounds are those of the model.
-    without = torch.nn.Sequential(*list(to_torch(model))[:-1])
-    assert from_torch(without).bounds is None
-    assert from_torch(without, like=model).network_.bounds.pairs() == [(low, high)]
-    linear = torch.nn.Linear(2, 64), torch.nn.Linear(64, 1)
-    if model.network_.ramps is None:
-        with pytest.raises(ValueError, match="`init_torch_` must have no bounds"):
-            init_torch_(*linear, model)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
-def test_keras(exported, tmp_path):
-    need("jax")
-    keras = need("keras")
-    model, low, high = exported
-    for fold in (True, False):
-        made = to_keras(model, fold_affine=fold)
-        assert_exported(keras.ops.convert_to_numpy(made(FAR.astype("float32"))), low, high)
-        made.save(tmp_path / "model.keras")
-        loaded = keras.saving.load_model(tmp_path / "model.keras")
-        assert from_keras(loaded, like=model).network_.bounds.pairs() == [(low, high)]
-    if model.network_.ramps is None:
-        read = from_keras(loaded).bounds.pairs()[0]
-        assert read == model.network_.bounds.within("float32").pairs()[0]
-
-
-@pytest.mark.slow
-def test_jax(exported):
-    jax = need("jax")
-    model, low, high = exported
-    params, apply = to_jax(model, dtype="float32")
-    assert_exported(jax.jit(apply)(params, FAR.astype("float32")), low, high)
-    assert from_jax(params, apply).bounds.pairs() == [(low, high)]
-    assert from_jax(params, apply, like=model).network_.bounds.pairs() == [(low, high)]
-
-
-@pytest.mark.slow
-def test_onnx(exported, tmp_path):
-    runtime = need("onnxruntime")
-    model, low, high = exported
-    for dtype in ("float32", "float64"):
-        proto = to_onnx(model.network_, tmp_path / "model.onnx", dtype=dtype)
-        session = runtime.InferenceSession(tmp_path / "model.onnx")
-        (found,) = session.run(["y"], {"X": FAR.astype(dtype)})
-        assert_exported(found, low, high, dtype)
-        told = {part.key: part.value for part in proto.metadata_props}
-        assert json.loads(told["bounds"]) == [[low, high]]
-    if hasattr(model, "classes_"):
-        to_onnx(model, tmp_path / "classes.onnx", dtype="float64")
-        session = runtime.InferenceSession(tmp_path / "classes.onnx")
-        p = session.run(["probabilities"], {"X": FAR})[0][:, 1]
-        assert_fills(p, pytest.approx(expit(low)), pytest.approx(expit(high)))
 
 
 @pytest.mark.slow
@@ -434,17 +319,6 @@ def test_c(tmp_path):
         assert ends[1] is None or ends[1] - 1e-6 < found.max() <= ends[1]
         assert ends[0] is not None or found.min() < -1
         assert ends[1] is not None or found.max() > 3
-
-
-@pytest.mark.slow
-@compiled
-def test_c_of_layers_and_classes(exported, tmp_path):
-    model, low, high = exported
-    if hasattr(model, "classes_"):
-        found = run_classes(model, FAR, "float64", tmp_path)[0]
-    else:
-        found = run(model, FAR, "float64", tmp_path)
-    assert_exported(found, low, high, "float64")
 
 
 # Exact answers
@@ -518,14 +392,11 @@ def _check_slopes(network, box, rows):
         assert min(abs(float(end[0]) - slope) for end in ends) < 1e-3 * (1 + abs(slope))
 
 
-def test_exact_answers_are_those_of_brute_force():
-    for seed in range(4):
-        check_exact(seed)
-
-
-@pytest.mark.slow
-def test_many_exact_answers():
-    for seed in range(1000, 1050):
+@pytest.mark.parametrize(
+    "seeds", [range(4), pytest.param(range(1000, 1050), marks=pytest.mark.slow)], ids=len
+)
+def test_exact_answers_are_those_of_brute_force(seeds):
+    for seed in seeds:
         check_exact(seed)
 
 

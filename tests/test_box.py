@@ -11,7 +11,7 @@ import pytest
 import greedynet
 import scopes
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, ModelFileError
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, OutputBounds
 from greedynet.exact import extremes, is_monotone, largest_difference, sensitivity
 from greedynet.export import (
     from_jax,
@@ -23,7 +23,7 @@ from greedynet.export import (
     to_onnx,
     to_torch,
 )
-from networks import assert_same, random_deep_network, random_network, write_state
+from networks import assert_same, random_deep_network, random_network
 from program import output_of
 from test_export_c import run
 
@@ -123,15 +123,6 @@ def test_a_wide_box_does_not_overflow():
     assert_same(replace(network, reach=1.0).box, network.input_range)
 
 
-@every_depth
-@pytest.mark.parametrize("reach", [0.0, 1.0])
-def test_truncated_networks_have_the_same_box(layers, reach):
-    network = replace(fitted(layers).path_.network, reach=reach)
-    small = network.truncate(network.n_nodes - 2)
-    assert_same(small.box, network.box)
-    assert_same(small.predict(ROWS), small.predict(np.clip(ROWS, *network.box)))
-
-
 @pytest.mark.parametrize(
     "value", ["far", True, None, [1.0], np.array([1.0]), -0.5, np.nan, -np.inf]
 )
@@ -161,38 +152,6 @@ def test_file_of_a_network(make, reach, tmp_path):
     assert_same(again, network)
     _, around = somewhere(network)
     assert_same(again.predict(around), network.predict(around))
-
-
-@every_depth
-def test_file_of_an_estimator(layers, tmp_path):
-    for model in (fitted(layers), fitted(layers, extrapolate=True)):
-        model.save(tmp_path / "model.safetensors")
-        again = greedynet.load(tmp_path / "model.safetensors")
-        assert again.extrapolate == model.extrapolate
-        assert_same(again.predict(ROWS), model.predict(ROWS))
-
-
-@every_network
-@pytest.mark.parametrize("value", ["no", True, [1.0], np.array([1.0]), -1.0, np.nan, -np.inf])
-def test_a_forged_reach_is_refused(make, value, tmp_path):
-    write_state(tmp_path / "forged", make().state() | {"reach": value})
-    with pytest.raises(ModelFileError, match="`reach` must be a number that is not negative"):
-        greedynet.load(tmp_path / "forged")
-
-
-def test_a_file_without_a_reach_is_refused(tmp_path):
-    state = random_network().state()
-    del state["reach"]
-    write_state(tmp_path / "forged", state)
-    with pytest.raises(ModelFileError, match="'reach'"):
-        greedynet.load(tmp_path / "forged")
-
-
-def test_a_forged_range_is_refused(tmp_path):
-    state = random_network().state()
-    write_state(tmp_path / "forged", state | {"input_range": state["input_range"][::-1]})
-    with pytest.raises(ModelFileError, match="the smallest values, then the largest"):
-        greedynet.load(tmp_path / "forged")
 
 
 # Estimators
@@ -402,11 +361,6 @@ def test_bounds_seen_ignore_rows_without_weight(tmp_path):
     assert greedynet.load(tmp_path / "model.safetensors").bounds == "seen"
 
 
-def test_bounds_have_no_other_name():
-    with pytest.raises(ValueError, match="'bounds' parameter"):
-        GreedyNetRegressor(bounds="known").fit(X, Y)
-
-
 # Exact answers
 
 
@@ -481,23 +435,39 @@ def test_training_extends_the_box():
 
 
 def close(found, model, dtype):
-    wanted = model.predict(ROWS.astype(dtype))
+    """Demand the predictions of a model, and that no output leaves its bounds, to the last bit."""
+    found = np.asarray(found)
+    assert found.dtype == dtype
+    values, wanted = found.astype(np.float64).ravel(), model.predict(ROWS.astype(dtype))
     atol = {"float32": 2e-3, "float64": 1e-9}[dtype]
-    np.testing.assert_allclose(np.asarray(found, dtype=np.float64).ravel(), wanted, atol=atol)
+    np.testing.assert_allclose(values, wanted, atol=atol)
+    ((low, high),) = model.network_.bounds.pairs()
+    assert low <= values.min() < low + 1e-6
+    assert high - 1e-6 < values.max() <= high
 
 
 @pytest.fixture(params=[(1, "float32"), (1, "float64"), (2, "float32"), (2, "float64")])
 def exported(request):
+    """A model of one layer or of two with a box, and bounds that its outputs reach."""
     layers, dtype = request.param
-    return fitted(layers), dtype
+    model = copy.copy(fitted(layers))
+    bounds = OutputBounds(*np.quantile(model.predict(X), [0.2, 0.9]))
+    model.network_ = replace(model.network_, bounds=bounds)
+    return model, dtype
 
 
-def assert_same_box(network, model, dtype):
+def assert_same_limits(network, model, dtype):
     wanted = model.network_.box
     if dtype == "float64":
         np.testing.assert_array_equal(network.box, wanted)
     else:  # of columns of size one
         np.testing.assert_allclose(network.box, wanted, atol=1e-6)
+    assert network.bounds.pairs() == model.network_.bounds.within(dtype).pairs()
+
+
+def assert_equal_limits(network, model):
+    assert_same(network.box, model.network_.box)
+    assert_same(network.bounds, model.network_.bounds)
 
 
 @pytest.mark.slow
@@ -512,15 +482,14 @@ def test_torch(exported, fold, scaling):
     with torch.no_grad():
         close(module(torch.tensor(ROWS.astype(dtype))), model, dtype)
     back = from_torch(module)
-    assert_same_box(back, model, dtype)
-    like = from_torch(module, like=model)
-    assert_same(like.network_.box, model.network_.box)
-    # Trained without the layer of the box, the model has it again.
+    assert_same_limits(back, model, dtype)
+    assert_equal_limits(from_torch(module, like=model).network_, model)
+    # Trained without the layers of the box and the bounds, the model has them again.
     without = [layer for layer in module if type(layer).__name__ != "BoundsLayer"]
     again = from_torch(
         torch.nn.Sequential(*without) if len(without) > 1 else without[0], like=model
     )
-    assert_same(again.network_.box, model.network_.box)
+    assert_equal_limits(again.network_, model)
     free = to_torch(fitted(model.hidden_layers, extrapolate=True), dtype=dtype)
     assert "BoundsLayer" not in str(free)
     assert from_torch(free).box is None
@@ -547,9 +516,8 @@ def test_keras(exported, tmp_path):
         for one in (made, keras.saving.load_model(tmp_path / "model.keras")):
             close(keras.ops.convert_to_numpy(one(ROWS.astype(dtype))), model, dtype)
             if model.hidden_layers == 1:
-                assert_same_box(from_keras(one), model, dtype)
-            like = from_keras(one, like=model)
-            assert_same(like.network_.box, model.network_.box)
+                assert_same_limits(from_keras(one), model, dtype)
+            assert_equal_limits(from_keras(one, like=model).network_, model)
 
 
 @pytest.mark.slow
@@ -559,7 +527,8 @@ def test_jax(exported):
     with jax.enable_x64(dtype == "float64"):
         params, apply = to_jax(model, dtype=dtype)
         close(jax.jit(apply)(params, ROWS.astype(dtype)), model, dtype)
-        assert_same_box(from_jax(params, apply), model, "float64")
+        assert_same_limits(from_jax(params, apply), model, "float64")
+        assert_equal_limits(from_jax(params, apply, like=model).network_, model)
 
 
 @pytest.mark.slow
@@ -570,6 +539,8 @@ def test_onnx(exported, tmp_path):
     proto = to_onnx(model, tmp_path / "model.onnx", dtype=dtype)
     session = runtime.InferenceSession(proto.SerializeToString())
     close(session.run(None, {"X": ROWS.astype(dtype)})[0], model, dtype)
+    told = {part.key: part.value for part in proto.metadata_props}
+    assert json.loads(told["bounds"]) == [list(pair) for pair in model.network_.bounds.pairs()]
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from browser import chromium, look
 from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case, contents, unpacked
 
-GROWN = [name for name in CASES if name not in ("without rows", "constant")]
+GROWN = ["one", "two", "many", "classes", "held out", "two layers"]
 
 
 @pytest.fixture(scope="module")
@@ -671,32 +671,34 @@ def called(driver, name, *calls):
     return run(driver, f"return arguments[0].map((given) => {name}(...given))", calls)
 
 
-@pytest.mark.parametrize(
-    ("given", "wanted"),
-    [
-        # With an exponent from a billion on, and below a ten thousandth.
-        ((8950,), "8,950"),
-        ((999_900_000,), "999,900,000"),
-        ((1e9,), "1e9"),
-        ((-1_234_567,), "-1,234,567"),
-        ((-1_234_567_890,), "-1.235e9"),
-        ((1e-4,), "0.0001"),
-        ((-1.2345e-4,), "-0.0001234"),
-        ((9.99e-5,), "9.99e-5"),
-        ((1.23456e-5,), "1.235e-5"),
-        # Four digits if no others are asked for, none of them zeros at the end; more of whole
-        # numbers, as in the texts that Python writes.
-        ((12.3456,), "12.35"),
-        ((12.3456, 3), "12.3"),
-        ((1.23456e7, 3), "12,345,600"),
-        ((12.0004,), "12"),
-        ((2e12, 3), "2e12"),
-        ((0,), "0"),
-        ((None,), "\u2013"),
-    ],
-)
-def test_numbers_are_written_with_few_digits(page, given, wanted):
-    assert called(page("one"), "shown", given) == [wanted]
+EIGHT, SIXTEEN = ({"low": -1, "high": 1, "bits": bits} for bits in (8, 16))
+LIMITS, CLIPPED = {"low": -1.2345, "high": 2}, " Values beyond -1.23 and 2 are clipped."
+# What functions of the page's script give, call by call.
+WRITTEN = {
+    # With an exponent from a billion on, and below a ten thousandth.
+    "shown large": [((8950,), "8,950"), ((999_900_000,), "999,900,000"), ((1e9,), "1e9")],
+    "shown negative": [((-1_234_567,), "-1,234,567"), ((-1_234_567_890,), "-1.235e9")],
+    "shown small": [((1e-4,), "0.0001"), ((-1.2345e-4,), "-0.0001234"), ((9.99e-5,), "9.99e-5")],
+    # Four digits if no others are asked for, none of them zeros at the end; more of whole
+    # numbers, as in the texts that Python writes.
+    "shown digits": [((12.3456,), "12.35"), ((12.3456, 3), "12.3"), ((1.23456e-5,), "1.235e-5")],
+    "shown whole": [((1.23456e7, 3), "12,345,600"), ((12.0004,), "12"), ((2e12, 3), "2e12")],
+    "shown none": [((0,), "0"), ((None,), "\u2013")],
+    # A number, the size of the largest, and steps that say nothing.
+    "shownTo": [((3.14159, 10, 0.01), "3.14"), ((3.14159, 10, 0.02), "3.14")],
+    "shownTo coarse": [((3.14159, 10, 0.3), "3"), ((123.456, 200, 4), "125")],
+    "shownPacked": [((0.123456, EIGHT), "0.12"), ((0.123456, SIXTEEN), "0.12345")],
+    "clippedNote": [(([0, 2], LIMITS), CLIPPED), (([-1.2345, 0], LIMITS), CLIPPED)],
+    "clippedNote none": [(([-1.2, 1.9], LIMITS), "")],
+    "short": [(("abcdef", 6), "abcdef"), (("abcdefg", 6), "abcde…")],
+    "roundStep": [((1,), 1), ((1.1,), 2), ((2,), 2), ((2.1,), 5), ((5,), 5), ((600,), 1000)],
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_numbers_and_names_are_written_for_readers(page, name):
+    given, wanted = zip(*WRITTEN[name], strict=True)
+    assert called(page("one"), name.split()[0], *given) == list(wanted)
 
 
 def test_what_is_no_number_is_a_dash(page):
@@ -721,34 +723,6 @@ def test_per_cents_have_three_digits(page):
     # Shares of a cell are told in whole ones.
     cells = [([0, 0, 1],), ([1] * 7 + [0],), ([1, 1],)]
     assert called(driver, "mostPredicted", *cells) == ["in (67 %)", "out (88 %)", "out"]
-
-
-def test_steps_are_rounded_up_to_1_2_and_5(page):
-    steps = [(s,) for s in (1, 1.1, 2, 2.1, 5, 5.1, 0.03, 600)]
-    assert called(page("one"), "roundStep", *steps) == pytest.approx(
-        [1, 2, 2, 5, 5, 10, 0.05, 1000], rel=1e-12
-    )
-
-
-def test_packed_numbers_have_the_digits_of_their_steps(page):
-    driver = page("one")
-    # A number, the size of the largest, and steps that say nothing.
-    numbers = [(3.14159, 10, 0.01), (3.14159, 10, 0.02), (3.14159, 10, 0.3), (123.456, 200, 4)]
-    assert called(driver, "shownTo", *numbers) == ["3.14", "3.14", "3", "125"]
-    eight, sixteen = ({"low": -1, "high": 1, "bits": bits} for bits in (8, 16))
-    found = called(driver, "shownPacked", (0.123456, eight), (0.123456, sixteen))
-    assert found == ["0.12", "0.12345"]
-
-
-def test_limits_are_told_where_values_were_cut(page):
-    packing = {"low": -1.2345, "high": 2}
-    ranges = ([0, 2], packing), ([-1.2345, 0], packing), ([-1.2, 1.9], packing)
-    told = " Values beyond -1.23 and 2 are clipped."
-    assert called(page("one"), "clippedNote", *ranges) == [told, told, ""]
-
-
-def test_long_names_are_shortened(page):
-    assert called(page("one"), "short", ("abcdef", 6), ("abcdefg", 6)) == ["abcdef", "abcde…"]
 
 
 # The table of neurons
@@ -824,7 +798,7 @@ def test_printing_has_no_controls(page):
 # Two hidden layers
 
 
-def test_curves_of_columns_are_drawn(page, files):
+def test_curves_of_columns_are_drawn_and_neurons_moved_by_them(page, files):
     driver, found = page("two layers"), contents(files["two layers"])["columns"]
     first = "#columns-pictures > :first-child"
     assert text(driver, f"{first} h3") == found["columns"][0]["name"]
@@ -844,6 +818,9 @@ def test_curves_of_columns_are_drawn(page, files):
     directs = all_texts(driver, f"{first} tbody td:nth-child(2)")
     directs = [float(cell.replace(",", "")) for cell in directs]
     np.testing.assert_allclose(directs, column["direct"], rtol=1e-3)
+    assert "moves it at most over the training data" in text(driver, "#neurons-text")
+    assert find(driver, "#neurons-table button[title='moved by age']")
+    assert find(page("many"), "#columns[hidden]"), "one layer has no curves"
 
 
 def test_sum_of_curves(page):
@@ -852,14 +829,3 @@ def test_sum_of_curves(page):
     assert "neuron" not in text(driver, "#columns-legend")
     assert not find(driver, "nav li:not([hidden]) a[href='#neurons']")
     assert find(driver, "nav li:not([hidden]) a[href='#columns']")
-
-
-def test_neurons_of_two_layers_are_moved(page):
-    driver = page("two layers")
-    assert "moves it at most over the training data" in text(driver, "#neurons-text")
-    assert find(driver, "#neurons-table button[title='moved by age']")
-
-
-def test_networks_of_one_layer_have_no_curves(page):
-    driver = page("many")
-    assert find(driver, "#columns[hidden]")

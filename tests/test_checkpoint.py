@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -32,11 +31,8 @@ from greedynet.cli import main
 from greedynet.estimators import checkpoint
 from greedynet.estimators.checkpoint import CheckpointSettings, checkpointed
 from greedynet.fitting.objective import Growth
-from greedynet.linalg.factor import Factor
 from greedynet.rows.blocks import SourceBlocks
-from greedynet.search import Dictionary, DictionarySearch, WeakSearch
-from greedynet.search.dictionary import Atoms
-from greedynet.support.context import NO_JOURNAL
+from greedynet.search import Dictionary
 
 rng = np.random.default_rng(0)
 X = rng.uniform(-1, 1, size=(120, 3))
@@ -142,10 +138,6 @@ class Clock:
     def __call__(self) -> float:
         self.now += self.step
         return self.now
-
-
-# Checkpoints are written with every note.
-EVERY_NOTE = CheckpointSettings(pause=0.0, clock=Clock(10.0))
 
 
 def numbers(thing) -> Iterator[bytes]:
@@ -287,7 +279,12 @@ def test_an_interrupted_fit_ends_with_the_same_network(name, tmp_path, work):
         assert not file.exists()
 
 
-@pytest.mark.parametrize("name", FITS)
+# Of every kind one: those of the same growth write the same notes.
+WRITTEN = ("default", "averages in threads", "X_val", "as grown", "weak", "two layers")
+WRITTEN += ("one or two layers", "absolute_error", "sampled", "blocks", "classes", "two classes")
+
+
+@pytest.mark.parametrize("name", WRITTEN)
 def test_a_fit_that_was_killed_after_a_write_ends_with_the_same_network(name, moments):
     fit = FITS[name]
     wanted, _ = whole(name)
@@ -316,31 +313,6 @@ def test_a_fit_may_be_interrupted_again_and_again(name, tmp_path, work):
     assert n_interruptions == n_stages > 5
     assert bits(model) == wanted
     assert n_computed == n_all
-
-
-@pytest.mark.parametrize("weakness", [1.0, 0.7])
-def test_a_search_leaves_what_it_is_told_as_it_is(weakness):
-    dictionary = Atoms(rng.normal(size=(400, 4)), X)
-
-    def search():
-        return (
-            WeakSearch(dictionary, weakness=0.7) if weakness < 1 else DictionarySearch(dictionary)
-        )
-
-    first, factor = search(), Factor(NOISY[:, None])
-    found = first.propose(factor)
-    told = first.memory()
-    numbers = deepcopy(told)
-    again = search()
-    again.recall(factor, *told)
-    for one in (first, again):
-        factor = Factor(NOISY[:, None])
-        factor.append(found.column)
-        one.accept(factor)
-        one.propose(factor)
-    for now, before in zip(first.memory()[1:], again.memory()[1:], strict=True):
-        np.testing.assert_equal(now, before)
-    np.testing.assert_equal(told, numbers)
 
 
 # Work is not done again
@@ -422,31 +394,6 @@ def test_files_are_written_seconds_apart_and_slow_ones_more_rarely(tmp_path, mon
         assert apart.min() >= SECONDS
         assert apart.max() <= most_apart
         assert duration * len(written) < 0.06 * now
-
-
-def test_steps_are_known_in_their_order(tmp_path):
-    file, steps = tmp_path / "c", [[1.0, "a"], [np.arange(3.0)], [[], [2]]]
-    book = checkpointed(file, dict, EVERY_NOTE)
-    with pytest.raises(Killed, match=r"^$"), book as journal:  # noqa: PT012
-        assert journal.known() is None
-        for step in steps:
-            journal.note(step)
-        assert journal.known() is None
-        raise Killed
-    with checkpointed(file, dict) as journal:
-        for step in steps:
-            np.testing.assert_equal(journal.known(), step)
-        assert journal.known() is None
-
-
-def test_no_checkpoint_is_no_journal():
-    def never():
-        raise AssertionError("nothing is to be compared")
-
-    with checkpointed(None, never) as journal:
-        assert journal is NO_JOURNAL
-        journal.note([1.0])
-        assert journal.known() is None
 
 
 def test_few_modules_know_of_journals():

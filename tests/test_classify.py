@@ -15,7 +15,6 @@ from greedynet.correction.log_loss_descent import (
     PenalisedLogLoss,
     PreparedRows,
     Weights,
-    _chunks,
     descend,
 )
 from greedynet.fitting import log_loss as log_loss_objective
@@ -40,7 +39,7 @@ from greedynet.rows.sampling import SamplingSettings
 from greedynet.rows.scaling import InputScaling
 from greedynet.rows.splitting import FoldSettings, n_of_others, stratified_folds
 from greedynet.search import Dictionary
-from greedynet.search.batch import BatchSearch, _Chosen
+from greedynet.search.batch import BatchSearch
 from greedynet.support.context import FitContext
 
 RELU = get_activation("relu")
@@ -115,27 +114,17 @@ def test_huge_logits_give_finite_losses(n_outputs):
         assert (losses >= 0).all()
         assert np.abs(residual).max() <= 1
         np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-15)
+    logits = 4 * rng.standard_normal(Y.shape)
+    p, residual = probabilities(logits), losses_and_residual(logits, Y)[1]
+    np.testing.assert_allclose(p[:, -n_outputs:], Y - residual, atol=1e-15)
+    if n_outputs > 1:  # a constant added to all logits of several classes says nothing
+        np.testing.assert_allclose(probabilities(logits + 50.0), p, rtol=1e-12)
     sure = 1e3 * (2 * Y - 1)
     np.testing.assert_array_equal(losses_and_residual(sure, Y)[0], 0)
     wrong = losses_and_residual(-sure, Y)[0]
     # Two wrong classes at the top share the probability.
     shared = np.log(n_outputs - 1) if n_outputs > 2 else 0.0
     np.testing.assert_allclose(wrong, (1e3 if n_outputs == 1 else 2e3) + shared, rtol=1e-12)
-
-
-@each_number_of_outputs
-def test_probabilities_are_those_of_the_residual_and_sum_to_one(n_outputs):
-    Y = some_rows(40, n_outputs=n_outputs).Y
-    logits = 4 * np.random.default_rng(0).standard_normal(Y.shape)
-    p = probabilities(logits)
-    assert p.shape == (40, max(2, n_outputs))
-    assert (p > 0).all()
-    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-14)
-    residual = losses_and_residual(logits, Y)[1]
-    np.testing.assert_allclose(p[:, -n_outputs:], Y - residual, atol=1e-15)
-    # A constant added to all logits of several classes says nothing.
-    if n_outputs > 1:
-        np.testing.assert_allclose(probabilities(logits + 50.0), p, rtol=1e-12)
 
 
 @each_number_of_outputs
@@ -332,17 +321,6 @@ def test_where_scaling_makes_a_difference_nothing_is_balanced(name):
     assert start.balanced(get_activation(name)) is start
 
 
-def test_neurons_that_are_taken_add_up():
-    start, X, sigma = some_weights(6, n_outputs=3), some_rows().X, get_activation("tanh")
-    odd, even = start.take(np.array([1, 3, 5])), start.take(np.array([0, 2, 4]))
-    affine = X @ start.L[:-1] + start.L[-1]
-    both = odd.logits(X, sigma) + even.logits(X, sigma) - affine
-    np.testing.assert_allclose(both, start.logits(X, sigma), rtol=1e-12)
-    np.testing.assert_array_equal(odd.sizes, start.sizes[1::2])
-    wanted = [np.linalg.norm(w) * np.linalg.norm(c) for w, c in zip(start.W, start.C, strict=True)]
-    np.testing.assert_allclose(start.sizes, wanted, rtol=1e-14)
-
-
 # Coordinates
 
 
@@ -367,11 +345,6 @@ def test_calm_columns_are_standardised_and_rare_ones_divided_by_less(weighted):
     # Calmed columns have fourth moments of 10 at most.
     fourth = np.average(scaling.apply(X) ** 4, axis=0, weights=weights)
     assert (fourth < 10 + 1e-9).all()
-
-
-def test_a_constant_column_keeps_its_weight_of_zero():
-    X = np.c_[np.arange(5.0), np.full(5, 3.0)]
-    assert InputScaling.limiting_kurtosis(Rows(X, np.zeros((5, 1)))).width[1] == np.inf
 
 
 def test_every_search_has_its_coordinates():
@@ -571,22 +544,6 @@ def test_noise_gets_a_larger_ridge_than_what_can_be_learned():
     ]
     assert 10 * found[0] < found[1]
     assert all(RIDGES[0] * 0.999 <= ridge <= RIDGES[-1] * 1.001 for ridge in found)
-
-
-def test_every_candidate_where_it_is_right():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (300, 2))
-    straight = (rng.uniform(size=(300, 1)) < 1 / (1 + np.exp(-4 * X[:, :1]))).astype(float)
-    noise, line, network = (
-        constructed(rows, correct=True).ladder
-        for rows in (coins(Rows(X, straight)), Rows(X, straight), crossed_rows(300))
-    )
-    assert noise.kind == SHARES
-    assert noise.expected_error == pytest.approx(np.log(2), rel=0.02)
-    assert line.kind in (LINE, BLEND)
-    assert line.choice.width == 0
-    assert network.choice.width > 2
-    assert network.expected_error < 0.5 * line.expected_error < 0.5 * noise.expected_error
 
 
 def test_every_candidate_is_told():
@@ -792,12 +749,6 @@ def test_a_curved_valley_is_followed_to_its_end():
     assert len(values) < 100
 
 
-def test_a_minimum_is_where_one_stays():
-    x = np.array([1.0, -2.0])
-    found = minimised(lambda z: (float((z - x) @ (z - x)), 2 * (z - x)), x, 10, 5, 1e-6)
-    np.testing.assert_array_equal(found, x)
-
-
 def test_little_progress_is_enough():
     """Of several steps together: the value falls by less than a thousandth over the last five."""
     rng = np.random.default_rng(0)
@@ -820,19 +771,6 @@ def test_little_progress_is_enough():
 
 
 # The log-loss of all rows
-
-
-@pytest.mark.parametrize("n_rows", [0, 1, 511, 512, 513, 1293, 4_000, 16_383, 16_384, 131_072])
-def test_blocks_are_all_rows_once(n_rows):
-    """In chunks of as many blocks, which do not depend on the number of threads."""
-    chunks = _chunks(n_rows)
-    assert [i for blocks in chunks for b in blocks for i in range(b.start, b.stop)] == list(
-        range(n_rows)
-    )
-    sizes = [b.stop - b.start for blocks in chunks for b in blocks]
-    assert max(sizes, default=0) <= 512
-    assert max(sizes, default=0) - min(sizes, default=0) <= 1
-    assert len({len(blocks) for blocks in chunks}) <= 1
 
 
 def many_rows(n=5_000, d=60, t=4, weighted=True):
@@ -934,21 +872,6 @@ def test_no_neuron_repeats_another(weighted):
     assert np.linalg.svd(columns, compute_uv=False).min() > 1e-3
     left = residual - columns @ np.linalg.lstsq(columns, residual, rcond=None)[0]
     assert np.linalg.norm(left) < 0.75 * np.linalg.norm(residual)
-
-
-def test_what_is_left_is_outside_the_span_of_all_that_were_taken():
-    """Also of those that were taken before from other candidates."""
-    rng = np.random.default_rng(0)
-    Q, residual = np.linalg.qr(rng.normal(size=(60, 3)))[0], rng.normal(size=(60, 2))
-    G = rng.normal(size=(60, 12))
-    chosen, numbers = _Chosen(Q, residual), np.arange(12.0)[:, None]
-    for candidates in (slice(0, 6), slice(6, 12)):
-        chosen.take(numbers[candidates], G[:, candidates], 3)
-    taken = [int(w[0]) for w in chosen.neurons(1)[0]]
-    assert len(set(taken)) == 6
-    F = np.c_[Q, G[:, taken]]
-    wanted = residual - F @ np.linalg.lstsq(F, residual, rcond=None)[0]
-    np.testing.assert_allclose(chosen.residual, wanted, atol=1e-12)
 
 
 def test_where_nothing_is_left_nothing_is_proposed():

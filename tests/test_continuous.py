@@ -147,21 +147,6 @@ def test_a_candidate_is_what_it_says(affine, weighted):
         np.testing.assert_allclose(found.column, column / found.norm, atol=1e-12)
 
 
-@pytest.mark.parametrize("min_active", [1, 5, 40])
-@pytest.mark.parametrize("affine", [True, False])
-def test_candidates_are_active_on_enough_rows(min_active, affine):
-    rows = several_inputs(200, 3)
-    candidates, _, _ = grown(rows, directions(rows.X, 0), 12, min_active, affine)
-    assert candidates
-    for found in candidates:
-        z = rows.X @ found.point[:-1] + found.point[-1]
-        # A row at the kink counts either way.
-        n_active, rest = np.sum(z > -1e-9), np.sum(z < 1e-9)
-        all_active = z.min() > 0 and not affine
-        assert n_active >= min_active
-        assert rest >= min_active or all_active
-
-
 def test_the_proposal_is_at_least_as_good_as_any_neuron_of_the_pool():
     rows = several_inputs(150, 3, 2)
     pool = directions(rows.X, 0)
@@ -316,26 +301,6 @@ def test_the_number_of_threads_changes_no_bit(affine):
         np.testing.assert_array_equal(residual, results[0][1])
 
 
-def test_the_number_of_threads_changes_no_bit_of_a_fit():
-    X, y = noisy(2500, 3, noise=0.3)
-    fits = [GreedyNetRegressor(max_nodes=14, n_jobs=n).fit(X, y).predict(X) for n in (1, 2, 4)]
-    np.testing.assert_array_equal(fits[0], fits[1])
-    np.testing.assert_array_equal(fits[0], fits[2])
-
-
-def test_beside_an_affine_term_a_pool_of_mirrored_directions_has_the_same_scores():
-    rows = several_inputs(300, 3, 2)
-    pool = directions(rows.X, 0)
-    _, factor, _ = grown(rows, pool, 5)
-    scores = []
-    for sign in (1, -1):
-        search = ContinuousSearch(rows, sign * pool, 3)
-        search.propose(factor)
-        scores.append(search._scan(factor)[0])
-    # An end that is not allowed is come close to from one side only.
-    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-5)
-
-
 # Directions
 
 
@@ -404,7 +369,7 @@ def single_direction(function, scales, seed):
 
 
 @pytest.mark.parametrize("scales", [1.0, 10.0 ** np.linspace(-2, 2, 10)], ids=["same", "mixed"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_direction_of_a_kink_is_found_by_the_first_neuron_in_ten_dimensions(seed, scales):
     """One neuron and the affine term are the function: nothing of it is left to mislead."""
     X, y, u = single_direction(lambda s: np.abs(s - 0.2), scales, seed)
@@ -414,7 +379,7 @@ def test_the_direction_of_a_kink_is_found_by_the_first_neuron_in_ten_dimensions(
 
 
 @pytest.mark.parametrize("scales", [1.0, 10.0 ** np.linspace(-2, 2, 10)], ids=["same", "mixed"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_direction_of_a_wave_is_found_in_ten_dimensions(seed, scales):
     """No single neuron is a wave; of those corrected together the one largest on the rows shows it.
 
@@ -431,34 +396,6 @@ def test_the_direction_of_a_wave_is_found_in_ten_dimensions(seed, scales):
     gradients = active * network.outer_weights[:, 0] @ A + network.linear_weights[:, 0] * scales
     leading = np.linalg.svd(gradients, full_matrices=False)[2][0]
     assert degrees_between(leading, u * scales) < 0.5
-
-
-@pytest.mark.parametrize("d", [1, 3, 10])
-def test_an_affine_target_needs_no_neuron(d):
-    rng = np.random.default_rng(d)
-    X = rng.standard_normal((100, d)) * 10.0 ** rng.integers(-3, 3, d)
-    a, b = rng.standard_normal(d), 3.0
-    model = GreedyNetRegressor().fit(X, X @ a + b)
-    assert model.n_nodes_ == 2
-    np.testing.assert_allclose(model.network_.linear_weights[:, 0], a, rtol=1e-6)
-    assert model.network_.intercept[0] == pytest.approx(b)
-
-
-@pytest.mark.parametrize(("d", "seeds"), [(1, 8), (3, 6)])
-def test_no_explosion_outside_the_range_of_the_inputs(d, seeds):
-    """Inputs twice as far out as the data: half a range of the inputs beyond their end.
-
-    There the network goes on straight. The steepest slope of this function would take it one range
-    of the outputs further, two in the corners of three dimensions. A neuron that fits the noise of
-    the last few rows can have many times that slope: without the ridge twenty ranges are common.
-    """
-    for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        X = rng.uniform(-1, 1, (150, d))
-        y = np.sin(3 * X.sum(axis=1) / np.sqrt(d)) + 0.3 * rng.standard_normal(150)
-        model = GreedyNetRegressor().fit(X, y)
-        far = model.predict(np.concatenate([2 * X, 2 * np.sign(X)]))
-        assert np.abs(far - y.mean()).max() < 4 * np.ptp(y)
 
 
 def test_the_scan_is_compiled_without_the_lock():
@@ -575,13 +512,6 @@ def test_more_steps_are_better_and_the_start_is_not_written_to():
     assert means[0] * 1.2 < means[1] < means[2] <= means[3]
     np.testing.assert_array_equal(W, kept)
     assert polish(W, target)[1].mean() == means[2]
-
-
-def test_the_weights_of_the_inputs_have_length_one():
-    target = target_of(some_rows(200, 4))
-    polished, scores = polish(some_neurons(8, 4), target)
-    assert (scores > 0).all()
-    np.testing.assert_allclose(np.linalg.norm(polished[:, :-1], axis=1), 1)
 
 
 def test_neurons_polished_together_are_polished_as_if_alone():

@@ -145,17 +145,17 @@ def assert_same_network(one, other, atol=1e-8):
 # The same network
 
 
-@pytest.mark.parametrize("n_workers", [1, 2, 4])
-def test_few_rows_give_the_very_network_of_memory(n_workers):
+def test_few_rows_give_the_very_network_of_memory(client):
     X, y = problem(600)
     wanted = GreedyNetRegressor(max_nodes=8).fit(X, y)
-    with cluster_of(n_workers) as client:
-        got = fit(client, DaskGreedyNetRegressor(max_nodes=8), X, y, chunks=(0, 1, 399, 0, 200))
+    got = fit(client, DaskGreedyNetRegressor(max_nodes=8), X, y, chunks=(0, 1, 399, 0, 200))
     assert_same_network(got, wanted, atol=0)
 
 
-@pytest.mark.parametrize("n_workers", [1, 2, 4])
-@pytest.mark.parametrize("parameters", [{"n_nodes": 8}, {"max_nodes": 8}, {"correct": False}])
+@pytest.mark.parametrize(
+    ("n_workers", "parameters"),
+    [(1, {"n_nodes": 8}), (2, {"max_nodes": 8}), (4, {"correct": False}), (4, {"n_nodes": 8})],
+)
 def test_many_rows_give_the_network_of_memory(small_samples, n_workers, parameters):
     X, y = problem()
     wanted = GreedyNetRegressor(**parameters).fit(X, y)

@@ -1,7 +1,6 @@
 """Two hidden layers: in fits of numbers and of classes."""
 
 import warnings
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.metrics import log_loss
 
 import greedynet
 import scopes
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
+from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.search import Dictionary
 from networks import Ramps
 
@@ -99,31 +98,6 @@ def test_knots_are_checked(features, knots, match):
         Ramps(3, np.array(features), np.array(knots))
 
 
-def network_over(ramps, seed=0, n_neurons=5, n_outputs=2):
-    rng = np.random.default_rng(seed)
-    return Network(
-        rng.standard_normal((n_neurons, ramps.n_lifted)),
-        rng.standard_normal(n_neurons),
-        rng.standard_normal((n_neurons, n_outputs)),
-        rng.standard_normal((ramps.n_lifted, n_outputs)),
-        rng.standard_normal(n_outputs),
-        single_output=False,
-        ramps=ramps,
-    )
-
-
-def test_a_layer_that_is_not_used_leaves_the_network_of_one_layer(inputs):
-    X = inputs
-    ramps = Ramps.at_quantiles(X, None, 4)
-    network = network_over(ramps)
-    inner, linear = network.inner_weights.copy(), network.linear_weights.copy()
-    inner[:, 3:] = 0
-    linear[3:] = 0
-    unused = replace(network, inner_weights=inner, linear_weights=linear)
-    plain = replace(network, inner_weights=inner[:, :3], linear_weights=linear[:3], ramps=None)
-    np.testing.assert_allclose(unused.predict(X), plain.predict(X), rtol=1e-12)
-
-
 def test_two_layers_are_better_where_curves_meet():
     X, y = curves(500, noise=0.05)
     new, wanted = curves(2_000, seed=1)
@@ -199,15 +173,6 @@ def test_a_model_of_two_layers_is_whole(tmp_path):
     smaller = model.truncate(int(model.path_.n_nodes[2])).network_
     assert smaller.n_neurons == 2
     assert smaller.n_hinges == network.n_hinges
-
-
-def test_the_order_and_the_units_of_columns_do_not_matter():
-    X, y = curves(250, noise=0.05)
-    model = GreedyNetRegressor(hidden_layers=2, max_nodes=40).fit(X, y)
-    other = GreedyNetRegressor(hidden_layers=2, max_nodes=40)
-    order = [2, 0, 3, 1]
-    other.fit(-1e3 * X[:, order], y)
-    np.testing.assert_allclose(other.predict(-1e3 * X[:, order]), model.predict(X), atol=1e-6)
 
 
 @pytest.fixture
@@ -312,16 +277,6 @@ def test_the_logistic_regression_that_is_told_is_over_the_columns():
     )
     X, y = drawn(class_curves, 120, 0)
     assert GreedyNetClassifier(hidden_layers=2).fit(X, y).expectation_.line is None
-
-
-def test_files_contain_both_layers(tmp_path):
-    model = fitted(class_curves, "auto")
-    model.save(tmp_path / "model.safetensors")
-    again = greedynet.load(tmp_path / "model.safetensors")
-    X, _ = drawn(class_curves, 100, 4)
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    np.testing.assert_array_equal(again.predict_set(X), model.predict_set(X))
-    assert again.hidden_layers == "auto"
 
 
 def test_probabilities_and_sets_of_three_classes_with_weights():

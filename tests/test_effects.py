@@ -13,7 +13,7 @@ from greedynet.model.description import column_curves, over_hinges
 from greedynet.plots import CurvesDisplay
 from greedynet.plots.ridgelets import nearest_values
 from greedynet.views.effects import effect_grid, feature_effect
-from networks import Ramps, inputs, random_network
+from networks import inputs, random_network
 from networks import random_deep_network as wide_deep_network
 
 # Effects of features: the mean prediction, against scikit-learn's and by definition
@@ -46,14 +46,6 @@ def test_classes_equal_partial_dependence(table, n_classes):
     found = feature_effect(model.network_, X, 0, twin["grid_values"][0], classes=True)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     np.testing.assert_allclose(found.T[-len(twin["average"]) :], twin["average"], rtol=1e-10)
-
-
-def test_several_outputs(table):
-    X, y = table
-    model = GreedyNetRegressor(n_nodes=6).fit(X, np.column_stack([y, X[:, 0] - y**2]))
-    twin = partial_dependence(model, X, [2], method="brute", grid_resolution=5)
-    found = feature_effect(model.network_, X, 2, twin["grid_values"][0])
-    np.testing.assert_allclose(found.T, twin["average"], rtol=1e-10, atol=1e-12)
 
 
 def test_levels_of_a_category_are_set_together(table):
@@ -136,14 +128,6 @@ def test_curves_have_mean_zero_and_come_in_order():
 def test_curves_without_an_affine_term():
     found = column_curves(random_deep_network(3, affine=False))
     assert all(one.direct is None and one.size > 0 for one in found)
-
-
-@pytest.mark.parametrize("weights", [None, np.array([1.0, 1.0, 1.0, 1.0, 0.0])])
-def test_columns_with_two_values_have_no_ramps(weights):
-    # Half of the weight is on each value, so that the median lies between them.
-    x = np.array([0.0, 0.0, 1.0, 1.0] if weights is None else [0.0, 0.0, 1.0, 1.0, 0.5])
-    assert Ramps.at_quantiles(x[:, None], weights, 4).n_ramps == 0
-    assert Ramps.at_quantiles(np.append(x, 2.0)[:, None], None, 4).n_ramps > 0
 
 
 WIDE = {

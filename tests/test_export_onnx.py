@@ -71,16 +71,6 @@ def test_file_is_the_network(tmp_path: Path, name: str, dtype: str):
         assert got.shape == (n_rows, network.n_outputs)
 
 
-# Weights as a fit chooses them, on inputs far from zero.
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_fit_of_every_activation_is_exported(tmp_path: Path, activation: str):
-    model = fitted(activation=activation)
-    for dtype in DTYPES:
-        to_onnx(model, tmp_path / "model.onnx", dtype=dtype)
-        X = inputs(model.network_).astype(dtype)
-        assert_close(run(tmp_path / "model.onnx", X), model.network_, X, dtype)
-
-
 # The slope of ONNX's own LeakyRelu is a float32.
 @pytest.mark.parametrize(
     ("activation", "dtype"), [pair for pair in product(STEEP, DTYPES) if pair != ("sin", "float32")]

@@ -249,14 +249,6 @@ def test_layers_take_every_activation(activation: str, dtype: str):
     assert_close(outputs(module, X, dtype), network, X, dtype)
 
 
-def test_old_output_bias_is_gone():
-    network = random_network(affine=False)
-    first, second = torch.nn.Linear(3, 5), torch.nn.Linear(5, 1)
-    torch.nn.init.constant_(second.bias, 9.0)
-    init_torch_(first, second, network)
-    assert second.bias.item() == 0.0
-
-
 @pytest.mark.parametrize(
     ("first", "second", "error", "message"),
     [

@@ -143,16 +143,6 @@ def test_training_rows_without_an_error_are_no_promise():
     assert 0.6 < log_loss(y_new, model.predict_proba(X_new)) / model.expected_error_ < 1.6
 
 
-def test_validation_rows_say_what_is_expected():
-    X, y, X_new, y_new = drawn(150, 3, crossed)
-    for parameters in ({}, {"n_nodes": 6}, {"correct": False}):
-        model = small(**parameters).fit(X, y, X_val=X_new[:500], y_val=y_new[:500])
-        P, labels = model.predict_proba(X_new[:500]), y_new[:500]
-        # And half a row of the other class, as few rows without an error do not show that.
-        wanted = (500 * log_loss(labels, P) + 0.5 * log_loss(1 - labels, P)) / 500.5
-        assert model.expected_error_ == pytest.approx(wanted, rel=1e-6)
-
-
 def test_nothing_is_expected_where_nothing_can_be_held_out():
     assert small().fit([[0.0], [1.0], [3.0]], [0, 1, 2]).expected_error_ is None
 
@@ -326,18 +316,6 @@ def test_groups_of_rows_in_blocks(kind):
 
     with pytest.raises(ValueError, match="`groups` needs all rows in memory, got 96 rows"):
         kind(max_nodes=4).fit(Blocks(), groups=groups)
-
-
-@pytest.mark.parametrize("cv", [1, 0.5])
-def test_wrong_folds(cv):
-    with pytest.raises(ValueError, match="The 'cv' parameter of GreedyNetClassifier must be"):
-        small(cv=cv).fit(np.eye(4), [0, 1, 0, 1])
-
-
-@pytest.mark.parametrize("cv", [[], [(np.arange(3), np.arange(3, 4)), "what"]], ids=str)
-def test_folds_that_are_none(cv):
-    with pytest.raises(ValueError, match="`cv`"):
-        small(cv=cv).fit(np.eye(4), [0, 1, 0, 1])
 
 
 def test_folds_as_given(monkeypatch):

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.special import logit
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import ShuffleSplit
 
 import scopes
@@ -196,20 +195,6 @@ def test_coverage_does_not_depend_on_the_place(model):
     assert inside[X[:, 0] > 0.75].mean() < 0.85
 
 
-def test_widths_grow_with_the_noise(model):
-    X = np.column_stack([[0.05, 0.5, 0.95], [0.5, 0.5, 0.5]])
-    low, high = model.predict_interval(X)
-    _, std = model.predict(X, return_std=True)
-    np.testing.assert_allclose(std, 0.1 + X[:, 0], rtol=0.3)
-    assert (np.diff(high - low) > 0.3).all()
-
-
-def test_more_coverage_is_wider(model):
-    X = wedge(50, seed=2)[0]
-    widths = [np.subtract(*model.predict_interval(X, p)[::-1]) for p in (0.5, 0.8, 0.9, 0.97)]
-    assert (np.diff(widths, axis=0) > 0).all()
-
-
 def test_validation_rows_are_split_conformal():
     X, y = wedge(500, seed=3)
     with scopes.flat_intervals():
@@ -351,23 +336,6 @@ def test_the_same_bits_for_any_order_and_any_number_of_threads():
     np.testing.assert_array_equal(one, other)
 
 
-def test_order_and_units_of_the_columns_do_not_matter():
-    X, y = wedge(300, seed=9, d=3)
-    other = np.array([1e3, 1e-3, 1.0]) * X[:, [2, 0, 1]]
-    one = GreedyNetRegressor(max_nodes=6).fit(X, y).predict_interval(X)
-    two = GreedyNetRegressor(max_nodes=6).fit(other, y).predict_interval(other)
-    np.testing.assert_allclose(one, two, rtol=1e-6, atol=1e-6)
-
-
-def test_rows_of_weight_zero_do_not_count():
-    X, y = wedge(300, seed=10)
-    far = np.vstack([X, 10 * X[:50]]), np.append(y, 1e6 * y[:50])
-    weights = np.repeat([1.0, 0.0], [300, 50])
-    one = GreedyNetRegressor(max_nodes=6).fit(X, y)
-    other = GreedyNetRegressor(max_nodes=6).fit(*far, sample_weight=weights)
-    np.testing.assert_array_equal(one.predict_interval(X), other.predict_interval(X))
-
-
 def test_a_function_that_is_reproduced_has_narrow_intervals():
     X = np.linspace(-1, 1, 100)[:, None]
     model = GreedyNetRegressor().fit(X, 100 + 2 * X[:, 0])
@@ -381,21 +349,15 @@ def test_a_function_that_is_reproduced_has_narrow_intervals():
 
 
 def test_files_keep_every_bit(model, tmp_path):
-    X = wedge(100, seed=11)[0]
-    model.save(tmp_path / "m.safetensors")
-    loaded = load(tmp_path / "m.safetensors")
-    np.testing.assert_array_equal(loaded.predict_interval(X), model.predict_interval(X))
-    np.testing.assert_array_equal(
-        loaded.predict(X, return_std=True), model.predict(X, return_std=True)
-    )
-
-
-def test_files_of_several_outputs_keep_every_bit(tmp_path):
     X, y = wedge(60, seed=11)
-    model = GreedyNetRegressor(n_nodes=4).fit(X, np.column_stack([y, y**2]))
-    model.save(tmp_path / "m.safetensors")
-    loaded = load(tmp_path / "m.safetensors")
-    np.testing.assert_array_equal(loaded.predict_interval(X), model.predict_interval(X))
+    of_two = GreedyNetRegressor(n_nodes=4).fit(X, np.column_stack([y, y**2]))
+    for one in (model, of_two):
+        one.save(tmp_path / "m.safetensors")
+        again = load(tmp_path / "m.safetensors")
+        np.testing.assert_array_equal(again.predict_interval(X), one.predict_interval(X))
+        np.testing.assert_array_equal(
+            again.predict(X, return_std=True), one.predict(X, return_std=True)
+        )
 
 
 def test_intervals_of_files_and_blocks(model):
@@ -431,11 +393,6 @@ def test_a_single_row_has_no_intervals():
         model.predict_interval([[0.0]])
     with pytest.raises(ValueError, match=r"return_std=True.* needs the errors of held-out rows"):
         model.predict([[0.0]], return_std=True)
-
-
-def test_intervals_need_a_fit():
-    with pytest.raises(NotFittedError, match="not fitted"):
-        GreedyNetRegressor().predict_interval([[0.0]])
 
 
 # Truncated networks
@@ -512,16 +469,6 @@ def test_truncated_models_are_saved_and_truncated_again(tmp_path):
     assert not hasattr(again, "truncated_from_")
 
 
-def test_several_outputs_are_truncated_together():
-    X, y = kinks(2_400)
-    Y = np.column_stack([y, 1_000 - 100 * y])
-    model = GreedyNetRegressor(max_nodes=8).fit(X[:400], Y[:400])
-    low, high = model.truncate(5).predict_interval(X[400:])
-    np.testing.assert_allclose((high - low)[:, 1], 100 * (high - low)[:, 0], rtol=0.2)
-    inside = (low <= Y[400:]) & (Y[400:] <= high)
-    np.testing.assert_allclose(inside.mean(axis=0), 0.9, atol=0.08)
-
-
 @pytest.mark.parametrize(
     ("n", "noise"), [(60, 0.2), (400, 50.0)], ids=["few rows", "the mean was kept"]
 )
@@ -590,19 +537,6 @@ def test_the_threshold_is_that_of_conformal_prediction():
     np.testing.assert_array_equal(sets, expected)
 
 
-def test_classes_that_have_nothing_to_do_with_the_inputs():
-    """Shares of the classes differ a little between folds, and sets must not depend on that."""
-    shares = []
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        n_ones = int(rng.integers(15, 45))
-        y = (np.arange(60) < n_ones).astype(int)
-        classifier = GreedyNetClassifier(max_nodes=4).fit(rng.normal(size=(60, 3)), y)
-        sets = classifier.predict_set(rng.normal(size=(500, 3)), 0.9)
-        shares.append(sets.mean(axis=0) @ [1 - n_ones / 60, n_ones / 60])
-    assert min(shares) > 0.85
-
-
 def test_the_threshold_is_at_least_that_of_the_training_rows():
     rng = np.random.default_rng(0)
     labels = (np.arange(60) < 21).astype(float)[:, None]
@@ -655,12 +589,6 @@ def test_sets_contain_the_prediction_and_grow_with_the_coverage(classifier):
     assert small.shape == (500, len(classifier.classes_))
 
 
-def test_sets_are_larger_where_classes_are_mixed(classifier):
-    X, _, p = new_rows(classifier)
-    n_in_set, sure = classifier.predict_set(X).sum(axis=1), p.max(axis=1)
-    assert n_in_set[sure > 0.9].mean() + 0.3 < n_in_set[sure < 0.6].mean()
-
-
 def test_probabilities_are_calibrated(classifier):
     X, y, _ = new_rows(classifier)
     p = classifier.predict_proba(X)[:, -1]
@@ -686,14 +614,6 @@ def test_every_way_to_choose_has_sets(parameters):
     X, y, _ = noisy_classes(2_300, 3, seed=2)
     classifier = GreedyNetClassifier(**{"max_nodes": 8, **parameters}).fit(X[:300], y[:300])
     assert sets_covered(classifier, X[300:], y[300:]).mean() == pytest.approx(0.9, abs=0.1)
-
-
-def test_the_same_sets_for_any_order_and_any_number_of_threads():
-    X, y, _ = noisy_classes(200, 3, seed=3)
-    order = np.random.default_rng(0).permutation(200)
-    one = GreedyNetClassifier(max_nodes=6, n_jobs=1).fit(X, y)
-    other = GreedyNetClassifier(max_nodes=6, n_jobs=2).fit(X[order], y[order])
-    np.testing.assert_array_equal(one.sets_.scores.quantiles, other.sets_.scores.quantiles)
 
 
 def test_files_keep_every_bit_of_sets(classifier, tmp_path):
@@ -723,13 +643,8 @@ def test_truncated_networks_have_sets_that_cover(classifier, tmp_path):
         small.save(tmp_path / "m.safetensors")
         again = load(tmp_path / "m.safetensors")
         np.testing.assert_array_equal(again.predict_set(X), small.predict_set(X))
-
-
-def test_the_width_that_was_kept_has_the_sets_of_the_model(classifier):
-    X = new_rows(classifier, 300)[0]
-    same = classifier.truncate(classifier.n_nodes_)
-    np.testing.assert_array_equal(same.predict_set(X), classifier.predict_set(X))
-    assert same.expected_error_ == classifier.expected_error_
+        if n_nodes == classifier.n_nodes_:
+            np.testing.assert_array_equal(small.predict_set(X), classifier.predict_set(X))
 
 
 def test_what_users_get_wrong(classifier):

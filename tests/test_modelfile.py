@@ -268,20 +268,6 @@ def test_loss_comes_back(tmp_path: Path, loss: object):
     assert_same(again.network_, model.network_)
 
 
-def test_network_knows_the_training_range():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(30, 3))
-    for search, points in (
-        ("continuous", None),
-        ("dictionary", None),
-        ("dictionary", rng.normal(size=(20, 4))),
-    ):
-        own = {} if points is None else {"points": points}
-        model = regressor(search, n_nodes=4, n_points=50, **own).fit(X, X[:, 0] ** 2)
-        for network in (model.network_, model.path_.network, model.network_.truncate(3)):
-            assert_same(network.input_range, np.array([X.min(axis=0), X.max(axis=0)]))
-
-
 def test_same_model_gives_the_same_file(tmp_path: Path):
     model = fitted()
     for name in ("a", "b"):
@@ -431,7 +417,7 @@ def test_cut_file_is_refused(tmp_path: Path, make: Callable):
 
 
 @pytest.mark.parametrize("bits", [0x01, 0x20, 0x80, 0xFF])
-def test_flipped_byte_is_refused(file: Path, bits: int):
+def test_flipped_or_appended_byte_is_refused(file: Path, bits: int):
     data = bytearray(file.read_bytes())
     for place in range(len(data)):
         data[place] ^= bits
@@ -439,14 +425,11 @@ def test_flipped_byte_is_refused(file: Path, bits: int):
         with pytest.raises(ModelFileError, match=r"truncated|damaged|greedynet|not a model file"):
             load(file)
         data[place] ^= bits
-    file.write_bytes(data)
-    assert load(file).n_neurons == 2
-
-
-def test_appended_byte_is_refused(file: Path):
-    file.write_bytes(file.read_bytes() + b"\0")
+    file.write_bytes(data + b"\0")
     with pytest.raises(ModelFileError, match="damaged"):
         load(file)
+    file.write_bytes(data)
+    assert load(file).n_neurons == 2
 
 
 def test_foreign_files_are_refused(tmp_path: Path):
@@ -559,35 +542,6 @@ def test_forged_file_is_refused(file: Path, change: Callable[[dict], None], mess
         load(file)
 
 
-@pytest.mark.parametrize(
-    "class_weight",
-    [
-        {"pairs": [[1]]},
-        {"pairs": [[[1], 2.0]]},
-        {"pairs": [[{"a": 1}, 2.0]]},
-        {"pairs": 3},
-        {"loss": {"loss": "os.system"}},
-        {"loss": {"path": "os.system"}},
-        {"loss": 3},
-        {"os.system": "ls"},
-        {},
-    ],
-    ids=str,
-)
-def test_forged_classifier_is_refused(tmp_path: Path, class_weight: object):
-    file = tmp_path / FILE
-    classifier().save(file)
-    forge(file, in_model(lambda tree: tree["parameters"].update(class_weight=class_weight)))
-    with pytest.raises(ModelFileError, match="does not describe a GreedyNetClassifier"):
-        load(file)
-
-
-def test_forging_itself_is_sound(file: Path):
-    before = load(file)
-    forge(file, lambda header: None)
-    assert_same(load(file), before)
-
-
 def test_digest_of_surrogates_is_refused(file: Path):
     forge(file, lambda header: None)
     data = file.read_bytes()
@@ -608,6 +562,9 @@ def safe_digest(data: bytes) -> bytes:
         {"n_features": 4},
         {"n_features": -1},
         {"n_features": "3"},
+        {"n_features": 2.0},
+        {"n_features": 10**12},
+        {"n_features": 10**400},
         {"knots": np.zeros(9)},
         {"knots": np.full(9, np.nan)},
         {"features": np.full(9, 7)},

@@ -12,7 +12,7 @@ import greedynet
 import scopes
 from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor, StopReason, load
 from greedynet.search.base import Proposal
-from problems import noisy, relative_error
+from problems import noisy
 
 # They take long, and vary what other tests check once.
 pytestmark = pytest.mark.slow
@@ -110,33 +110,6 @@ def test_networks_are_grown_by_it(make, correct, weighted):
     linear = LinearRegression() if make is GreedyNetRegressor else LogisticRegression(max_iter=1000)
     wanted = linear.fit(X, y, w).score(X, y, w)
     assert model.score(X, y, w) > wanted + 0.1 * (1 - wanted)
-
-
-@corrected_or_not
-@pytest.mark.parametrize("weighted", [False, True])
-def test_errors_of_the_path_are_those_of_its_networks(correct, weighted):
-    X, y = problem(GreedyNetRegressor)
-    w = np.random.RandomState(0).uniform(0.2, 3.0, len(X)) if weighted else np.ones(len(X))
-    model = GreedyNetRegressor(10, search=RandomNeurons(), correct=correct).fit(X, y, w)
-    root, mean = np.sqrt(w), np.average(y, weights=w)
-    path = model.path_
-    for n_nodes, error in zip(path.n_nodes, path.training_errors, strict=True):
-        predicted = path.network_at(int(n_nodes)).predict(X)
-        found = relative_error(root * (predicted - mean), root * (y - mean))
-        assert found == pytest.approx(error, rel=1e-7)
-    found = relative_error(root * (model.predict(X) - mean), root * (y - mean))
-    assert found == pytest.approx(path.kept_error, rel=1e-7)
-
-
-@each_estimator
-@corrected_or_not
-def test_weights_are_repeated_rows(make, correct):
-    X, y = problem(make)
-    times = np.random.RandomState(1).randint(0, 4, len(X))
-    each = np.repeat(np.arange(len(X)), times)
-    weighted = make(8, search=RandomNeurons(), correct=correct).fit(X, y, times)
-    repeated = make(8, search=RandomNeurons(), correct=correct).fit(X[each], y[each])
-    np.testing.assert_array_equal(weighted.network_.predict(X), repeated.network_.predict(X))
 
 
 @each_estimator
@@ -278,6 +251,8 @@ def test_other_things_are_refused(make, search):
     X, y = problem(make)
     with pytest.raises(ValueError, match=r"'search' parameter of .* must be .*'begin'"):
         make(6, search=search).fit(X, y)
+    with pytest.raises(TypeError, match=r"got the class RandomNeurons: write search=RandomNeurons"):
+        make(6, search=RandomNeurons).fit(X, y)
 
 
 # Files
@@ -305,10 +280,10 @@ def test_saving_says_what_to_do(make, tmp_path):
 
 
 @each_estimator
-@pytest.mark.parametrize("correct", [False])  # corrected networks are checkpointed whole
-def test_a_checkpoint_is_refused_where_it_cannot_go_on(make, correct, tmp_path):
+def test_a_checkpoint_is_refused_where_it_cannot_go_on(make, tmp_path):
     X, y = problem(make)
-    model = make(6, search=RandomNeurons(), correct=correct)
+    # Corrected networks are checkpointed whole.
+    model = make(6, search=RandomNeurons(), correct=False)
     message = (
         "`checkpoint` needs a search that can be resumed, got a Growing without `memory` and "
         "`recall`: implement these two methods, or omit `checkpoint`."
@@ -325,12 +300,11 @@ class Stop(Exception):  # noqa: N818
 
 
 @each_estimator
-@pytest.mark.parametrize("correct", [False])  # corrected networks are checkpointed whole
 @pytest.mark.parametrize("after", [1, 3])
-def test_a_search_that_remembers_is_resumed(make, correct, after, tmp_path):
+def test_a_search_that_remembers_is_resumed(make, after, tmp_path):
     X, y = problem(make)
-    wanted = make(8, search=RandomNeurons(kind=Resuming), correct=correct).fit(X, y)
-    model = make(8, search=RandomNeurons(kind=Resuming), correct=correct)
+    wanted = make(8, search=RandomNeurons(kind=Resuming), correct=False).fit(X, y)
+    model = make(8, search=RandomNeurons(kind=Resuming), correct=False)
 
     def stop(n_nodes, error):
         if n_nodes == 2 + after:
@@ -396,10 +370,3 @@ def test_neurons_of_another_activation_are_refused(make):
     message = "`search` must propose neurons with the activation 'tanh'"
     with pytest.raises(ValueError, match=message):
         make(8, search=RandomNeurons(), activation="tanh").fit(X, y)
-
-
-@each_estimator
-def test_a_class_is_refused(make):
-    X, y = problem(make)
-    with pytest.raises(TypeError, match=r"got the class RandomNeurons: write search=RandomNeurons"):
-        make(8, search=RandomNeurons).fit(X, y)

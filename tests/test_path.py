@@ -7,7 +7,6 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, StopReason
 from greedynet.search import Dictionary
@@ -101,23 +100,6 @@ def test_expected_errors_are_those_of_the_candidates(fitted, name):
         assert np.isclose(told, model.ladder_.errors, rtol=1e-9, atol=0).any()
 
 
-def test_intervals_of_every_width_cover_their_share_of_new_rows():
-    X, y = noisy(500, noise=0.3)
-    new, y_new = noisy(3_000, noise=0.3, seed=1)
-    model = GreedyNetRegressor(max_nodes=14, cv=4).fit(X, y)
-    assert len(model.path_) > 4
-    widths = []
-    for n_nodes in model.path_.n_nodes.tolist():
-        smaller = model.truncate(n_nodes)
-        low, high = smaller.predict_interval(new, coverage=0.9)
-        assert np.mean((low <= y_new) & (y_new <= high)) == pytest.approx(0.9, abs=0.04)
-        error = np.sqrt(np.mean((smaller.predict(new) - y_new) ** 2))
-        assert smaller.expected_error_ == pytest.approx(error, rel=0.15)
-        widths.append(np.mean(high - low))
-    # A line misses more than a network.
-    assert widths[0] > 1.2 * min(widths)
-
-
 def test_the_smallest_within_a_share_of_the_error(fitted):
     model = fitted["default"]
     path, kept = model.path_, model.expected_error_
@@ -163,34 +145,6 @@ def test_validation_rows_are_those_of_the_path():
             left = model.truncate(n_nodes).predict(X_val) - y_val
             size = np.mean(np.abs(left)) if "loss" in parameters else np.sqrt(np.mean(left**2))
             assert model.truncate(n_nodes).expected_error_ == pytest.approx(size, rel=1e-6)
-
-
-def test_saved_and_loaded_paths_have_the_same_widths(fitted, tmp_path):
-    X, _ = noisy(40, seed=3)
-    for name in ("default", "as grown", "two layers"):
-        model = fitted[name]
-        model.save(tmp_path / "model.safetensors")
-        again = greedynet.load(tmp_path / "model.safetensors")
-        for n_nodes in model.path_.n_nodes.tolist():
-            a, b = (m.truncate(n_nodes) for m in (model, again))
-            np.testing.assert_array_equal(a.predict(X), b.predict(X))
-            assert a.expected_error_ == b.expected_error_
-            np.testing.assert_array_equal(a.predict_interval(X), b.predict_interval(X))
-
-
-def test_widths_of_a_classifier():
-    X, y = three_classes(300)
-    new, y_new = three_classes(2_000)
-    model = GreedyNetClassifier(max_nodes=9, cv=3).fit(X, y)
-    assert same_network(model.path_.kept, model.network_)
-    for i, n_nodes in enumerate(model.path_.n_nodes.tolist()):
-        smaller = model.truncate(n_nodes)
-        found = model.path_.network_at(n_nodes).predict(new)
-        np.testing.assert_allclose(smaller.decision_function(new), found, rtol=1e-12)
-        assert smaller.expected_error_ == model.path_.held_out_errors[i]
-        sets = smaller.predict_set(new, coverage=0.9)
-        labels = np.searchsorted(model.classes_, y_new)
-        assert sets[np.arange(len(new)), labels].mean() > 0.85
 
 
 # Stages

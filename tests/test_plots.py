@@ -221,26 +221,19 @@ def check_path(display, model):
     assert names == ["training", "held out", f"kept: {best} nodes"]
 
 
-def test_path_with_validation(one):
-    _, model = one
-    display, path = PathDisplay.from_estimator(model), model.path_
-    check_path(display, model)
-    assert path.held_out_errors[path.position(model.n_nodes_)] == path.held_out_errors.min()
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.1, 0.5])
 @pytest.mark.parametrize(
-    "parameters",
+    ("parameters", "n_features", "noise"),
     [
-        {},
-        {"cv": 3},
-        {"n_nodes": 8},
-        {"select": "last", "max_nodes": 10},
-        {"correct": False, "max_nodes": 12},
-        {"search": Dictionary(n_points=300), "max_nodes": 12},
+        ({}, 1, 0.0),
+        ({}, 2, 0.5),
+        ({"cv": 3}, 2, 0.1),
+        ({"n_nodes": 8}, 1, 0.1),
+        ({"select": "last", "max_nodes": 10}, 2, 0.5),
+        ({"correct": False, "max_nodes": 12}, 1, 0.5),
+        ({"search": Dictionary(n_points=300), "max_nodes": 12}, 2, 0.0),
+        ({"hidden_layers": 2, "max_nodes": 30}, 2, 0.0),
     ],
 )
-@pytest.mark.parametrize("n_features", [1, 2])
 def test_dot_of_a_path_is_the_network_that_was_kept(n_features, parameters, noise):
     X, y = noisy(150, 2, noise=noise)
     model = GreedyNetRegressor(**parameters).fit(X[:, :n_features], y)
@@ -475,15 +468,6 @@ def test_effects_of_the_columns_of_a_table(table):
     np.testing.assert_allclose(means, wanted, rtol=1e-9)
 
 
-def test_one_of_several_outputs_has_effects():
-    X = np.random.RandomState(0).uniform(-1, 1, (60, 2))
-    model = GreedyNetRegressor(6).fit(X, np.column_stack([X[:, 0] ** 2, X[:, 1]]))
-    values, means = draw_effects(model, X, 1, target=1).lines_[0, 0].get_data()
-    np.testing.assert_allclose(means, naive_effect(model.predict, X, 1, values)[:, 1], atol=1e-12)
-    with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
-        draw_effects(model, X, 1)
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -634,125 +618,87 @@ def fitted(n_features):
     return GreedyNetRegressor(4).fit(X, y), X
 
 
+def first_column(X):
+    return X[:, 0]
+
+
+NONE = Network(np.empty((0, 1)), np.empty(0), np.empty((0, 1)))
+network, estimator = ApproximationDisplay.from_network, ApproximationDisplay.from_estimator
+WRONG_VALUES = {
+    r"`network` must have 1 or 2 inputs to be drawn, got 3: draw .* `PathDisplay`": (
+        lambda: network(wide(3), np.ones((2, 3)))
+    ),
+    "`estimator` must have 1 or 2 inputs to be drawn, got 3": lambda: estimator(*fitted(3)),
+    "`X` must have 1 or 2 inputs to be drawn, got 3": (
+        lambda: CollapsedDisplay.from_data(np.ones((9, 3)), np.ones(9))
+    ),
+    "`network` must have 1 or 2 inputs to be drawn, got 3": (
+        lambda: NeuronsDisplay.from_network(wide(3))
+    ),
+    "`network` must have at least one neuron to be drawn, .* larger `n_nodes`": (
+        lambda: NeuronsDisplay.from_network(NONE)
+    ),
+    r"`X` must be given .*, got None: write `X=\[\[-1\], \[1\]\]`": lambda: network(wide(1)),
+    "`X` must be given together with `y`, got None: give both": lambda: network(wide(1), y=[1.0]),
+    "`X` must have at least two distinct values in every column, .* got only 2 in one": (
+        lambda: network(wide(1), [[2.0], [2.0]])
+    ),
+    "`X` and `y` must have the same number of rows, got 2 and 3": (
+        lambda: network(wide(1), [[0], [1]], [1.0, 2.0, 3.0])
+    ),
+    "`output` must select one of the 2 outputs to show, got None: write `output=0`": (
+        lambda: network(hat(1, 2), [[0], [1]])
+    ),
+    "`output` must select one of the 2 outputs to show, got 2": (
+        lambda: NeuronsDisplay.from_network(hat(1, 2), output=2)
+    ),
+    r"`panels` must be some of \['network'\], got \['error'\]: .* require a `target`": (
+        lambda: network(wide(2), np.eye(2), panels=["error"])
+    ),
+    "`ax` .* must be 3 Axes, one for each panel, got 1: write `ax=None`": (
+        lambda: network(wide(2), np.eye(2), target=first_column, ax=plt.figure().subplots())
+    ),
+    "`ax` of `PathDisplay.plot` must be one Axes, got str: write `ax=None`": (
+        lambda: PathDisplay([0, 1], [1, 0.5]).plot(ax="here")
+    ),
+    "`best_n_nodes` must be one of `n_nodes`, 0 to 1, got 7: write None": (
+        lambda: PathDisplay([0, 1], [1, 0.5], best_n_nodes=7)
+    ),
+    r"`prediction` must have the shape of the grid, \(3,\), got \(4,\)": (
+        lambda: ApproximationDisplay([np.arange(3)], np.ones(4))
+    ),
+}
+WRONG_TYPES = {
+    "`network` .* must be a Network, got GreedyNetRegressor: .* `from_estimator`": (
+        lambda: network(fitted(1)[0], [[0], [1]])
+    ),
+    "`estimator` .* must be a fitted greedynet estimator, .* got StandardScaler": (
+        lambda: estimator(StandardScaler().fit([[0], [1]]), [[0], [1]])
+    ),
+    "`estimator` .* must be a fitted greedynet estimator, .* got LinearRegression": (
+        lambda: PathDisplay.from_estimator(LinearRegression().fit([[0], [1]], [0, 1]))
+    ),
+    r"got Pipeline: pass its last step, `pipeline\[-1\]`": (
+        lambda: PathDisplay.from_estimator(make_pipeline(fitted(1)[0]))
+    ),
+}
+
+
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
+    ("message", "call", "error"),
     [
-        (
-            lambda: ApproximationDisplay.from_network(wide(3), np.ones((2, 3))),
-            ValueError,
-            r"`network` must have 1 or 2 inputs to be drawn, got 3: draw .* `PathDisplay`",
-        ),
-        (
-            lambda: ApproximationDisplay.from_estimator(*fitted(3)),
-            ValueError,
-            "`estimator` must have 1 or 2 inputs to be drawn, got 3",
-        ),
-        (
-            lambda: ApproximationDisplay.from_network(fitted(1)[0], [[0], [1]]),
-            TypeError,
-            "`network` .* must be a Network, got GreedyNetRegressor: .* `from_estimator`",
-        ),
-        (
-            lambda: ApproximationDisplay.from_network(wide(1)),
-            ValueError,
-            r"`X` must be given .*, got None: write `X=\[\[-1\], \[1\]\]`",
-        ),
-        (
-            lambda: ApproximationDisplay.from_network(wide(1), y=[1.0]),
-            ValueError,
-            "`X` must be given together with `y`, got None: give both",
-        ),
-        (
-            lambda: ApproximationDisplay.from_network(wide(1), [[2.0], [2.0]]),
-            ValueError,
-            "`X` must have at least two distinct values in every column, .* got only 2 in one",
-        ),
-        (
-            lambda: ApproximationDisplay.from_network(wide(1), [[0], [1]], [1.0, 2.0, 3.0]),
-            ValueError,
-            "`X` and `y` must have the same number of rows, got 2 and 3",
-        ),
-        (
-            lambda: ApproximationDisplay.from_network(hat(1, 2), [[0], [1]]),
-            ValueError,
-            "`output` must select one of the 2 outputs to show, got None: write `output=0`",
-        ),
-        (
-            lambda: NeuronsDisplay.from_network(hat(1, 2), output=2),
-            ValueError,
-            "`output` must select one of the 2 outputs to show, got 2",
-        ),
-        (
-            lambda: ApproximationDisplay.from_network(wide(2), np.eye(2), panels=["error"]),
-            ValueError,
-            r"`panels` must be some of \['network'\], got \['error'\]: .* require a `target`",
-        ),
-        (
-            lambda: ApproximationDisplay.from_network(
-                wide(2), np.eye(2), target=lambda X: X[:, 0], ax=plt.figure().subplots()
-            ),
-            ValueError,
-            "`ax` .* must be 3 Axes, one for each panel, got 1: write `ax=None`",
-        ),
-        (
-            lambda: PathDisplay([0, 1], [1, 0.5]).plot(ax="here"),
-            ValueError,
-            "`ax` of `PathDisplay.plot` must be one Axes, got str: write `ax=None`",
-        ),
-        (
-            lambda: ApproximationDisplay([np.arange(3)], np.ones(4)),
-            ValueError,
-            r"`prediction` must have the shape of the grid, \(3,\), got \(4,\)",
-        ),
-        (
-            lambda: ApproximationDisplay.from_estimator(
-                StandardScaler().fit([[0], [1]]), [[0], [1]]
-            ),
-            TypeError,
-            "`estimator` .* must be a fitted greedynet estimator, .* got StandardScaler",
-        ),
-        (
-            lambda: PathDisplay.from_estimator(LinearRegression().fit([[0], [1]], [0, 1])),
-            TypeError,
-            "`estimator` .* must be a fitted greedynet estimator, .* got LinearRegression",
-        ),
-        (
-            lambda: PathDisplay.from_estimator(make_pipeline(fitted(1)[0])),
-            TypeError,
-            r"got Pipeline: pass its last step, `pipeline\[-1\]`",
-        ),
-        (
-            lambda: PathDisplay.from_estimator(GreedyNetRegressor()),
-            NotFittedError,
-            "not fitted yet",
-        ),
-        (
-            lambda: PathDisplay([0, 1], [1, 0.5], best_n_nodes=7),
-            ValueError,
-            "`best_n_nodes` must be one of `n_nodes`, 0 to 1, got 7: write None",
-        ),
-        (
-            lambda: CollapsedDisplay.from_data(np.ones((9, 3)), np.ones(9)),
-            ValueError,
-            "`X` must have 1 or 2 inputs to be drawn, got 3",
-        ),
-        (
-            lambda: NeuronsDisplay.from_network(wide(3)),
-            ValueError,
-            "`network` must have 1 or 2 inputs to be drawn, got 3",
-        ),
-        (
-            lambda: NeuronsDisplay.from_network(
-                Network(np.empty((0, 1)), np.empty(0), np.empty((0, 1)))
-            ),
-            ValueError,
-            "`network` must have at least one neuron to be drawn, .* larger `n_nodes`",
-        ),
+        *((*case, ValueError) for case in WRONG_VALUES.items()),
+        *((*case, TypeError) for case in WRONG_TYPES.items()),
     ],
 )
-def test_refusals_name_the_argument(call, error, message):
+def test_refusals_name_the_argument(message, call, error):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_paths_need_a_fit():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        PathDisplay.from_estimator(GreedyNetRegressor())
 
 
 # Matplotlib at the edge
@@ -800,13 +746,6 @@ def deep():
     return table, fit_table(table, "y", hidden_layers=2, max_nodes=60)
 
 
-def test_curves_of_a_sum_are_the_predictions():
-    network = random_deep_network(0)
-    x, y = CurvesDisplay.from_network(network, "age").direct_[0].get_data()
-    X = np.column_stack([x, np.zeros(len(x)), np.full(len(x), 6.0)])
-    np.testing.assert_allclose(np.diff(y), np.diff(network.predict(X)))
-
-
 def test_curves_of_an_estimator_and_a_table(deep):
     _, model = deep
     display = CurvesDisplay.from_estimator(model, color="green")
@@ -834,27 +773,6 @@ def test_what_curves_refuse(deep, one):
         CurvesDisplay.from_network(type("Green", (), {})())
     with pytest.raises(ValueError, match=r"one hidden layer.*`CurvesDisplay`"):
         NeuronsDisplay.from_estimator(model)
-
-
-def test_effects_of_two_layers(deep):
-    table, model = deep
-    display = draw_effects(model, table, ["age", "color"])
-    (x, means), (_, of_colours) = drawn_effects(display)
-    wanted = [model.predict(table | {"age": np.full(len(table["y"]), v)}).mean() for v in x]
-    np.testing.assert_allclose(means, wanted)
-    X = model.inputs(table)
-    X[:, 2:] = [0, 1]
-    assert of_colours[1] == pytest.approx(model.network.predict(X).mean())
-    width = int(model.estimator.path_.n_nodes[2])
-    assert drawn_effects(draw_effects(model, table, n_nodes=width))
-
-
-def test_path_of_two_layers(deep):
-    _, model = deep
-    path = model.estimator.path_
-    display = PathDisplay.from_estimator(model)
-    np.testing.assert_array_equal(display.training_line_.get_xdata(), path.n_nodes)
-    assert path.n_nodes[0] == 2 + model.network.n_hinges
 
 
 @pytest.mark.parametrize("d", [1, 2])

@@ -1,7 +1,6 @@
 """What must hold for any data: laws on random matrices, and data at the edge of the possible."""
 
 import io
-import warnings
 from functools import partial
 
 import joblib
@@ -17,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import scopes
 from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor, StopReason
-from problems import SEARCHES, noisy, regressor, some_points
+from problems import SEARCHES, noisy, regressor
 from watching import watch_columns
 
 # They take long, and vary what other tests check once.
@@ -192,20 +191,6 @@ def test_units_for_which_there_are_no_weights(small, data, x_scale, y_scale):
 
 
 @pytest.mark.parametrize(
-    ("x_power", "y_power"),
-    [
-        (900, 0),
-        (0, -900),
-        (-900, 0),
-        (0, 900),
-    ],
-)
-def test_extreme_units_can_be_described(small, data, x_power, y_power):
-    X, y = data
-    assert "neuron" in small().fit(X * 2.0**x_power, y * 2.0**y_power).network_.describe()
-
-
-@pytest.mark.parametrize(
     ("x_offset", "y_offset", "accuracy"),
     [(0, 1e9, 1e-6), (0, 1e12, 1e-3), (1e6, 0, 1e-8), (1e9, 0, 1e-5), (1e9, 1e9, 1e-5)],
 )
@@ -359,20 +344,6 @@ def test_hardly_any_rows(n_rows, n_features, search, mode):
     assert np.isfinite(model.predict(10 * X)).all()
 
 
-@pytest.mark.parametrize(
-    ("search", "parameters"),
-    [
-        ("continuous", {}),
-        ("continuous", {"correct": False}),
-        ("dictionary", {}),
-        ("dictionary", {"points": some_points(2)}),
-    ],
-)
-def test_rows_that_are_all_equal(search, parameters):
-    model = estimator(search, **parameters).fit(np.ones((30, 2)), np.full(30, 5.0))
-    np.testing.assert_allclose(model.predict(np.ones((1, 2))), [5.0])
-
-
 @few_nodes_are_fine
 @pytest.mark.parametrize(("search", "mode"), EACH_MODE)
 def test_equal_inputs_with_different_outputs_give_their_mean(search, mode):
@@ -458,19 +429,6 @@ def test_folds_may_depend_on_the_outputs(small, data):
     np.testing.assert_array_equal(found, small(cv=folds).fit(*data).ladder_.errors)
 
 
-def test_the_reason_of_a_cross_validated_fit(small, data):
-    model = small(cv=3, max_nodes=100).fit(*data)
-    reached = model.path_.n_nodes[-1] == 100
-    assert reached == (model.stop_reason_ is StopReason.MAX_NODES)
-
-
-def test_the_reason_speaks_of_the_network_that_was_kept(small):
-    X, y = noisy(n_rows=10, n_features=1)
-    model = small(n_points=500).fit(X, y)
-    exact = np.allclose(model.predict(X), y)
-    assert exact == (model.stop_reason_ in {StopReason.EXACT, StopReason.TOLERANCE})
-
-
 # Between the rows and beyond them
 
 
@@ -506,14 +464,6 @@ def test_a_column_written_twice_with_rounding(small):
     model = small().fit(X, np.sin(celsius / 5) + 0.1 * rng.randn(60))
     moved = model.predict(X + np.array([0.0, 0.01])) - model.predict(X)
     assert np.abs(moved).max() < 1
-
-
-def test_far_away_the_network_is_its_slope(small, data):
-    X, y = data
-    model = small().fit(X, y)
-    near, far = model.predict(1e6 * X) / 1e6, model.predict(1e200 * X) / 1e200
-    np.testing.assert_allclose(near, far, atol=1e-4)
-    assert np.abs(far).max() < 100 * np.abs(y).max()
 
 
 # Rows that are many or repeated
@@ -609,14 +559,3 @@ def test_monitor_of_a_second_fit(small, data):
 def test_progress_of_fits_that_end_early(small, data, parameters, capsys):
     small(**parameters).set_callbacks(ProgressBar()).fit(*data)
     assert "100%" in capsys.readouterr().out
-
-
-@each_search
-def test_no_warning_of_any_kind_on_honest_data(data, search):
-    modes = [*MODES[search], {"cv": 3}, {"select": 0.05}]
-    modes += [{"reduction": "ridgelet"}] if search == "dictionary" else []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for mode in modes:
-            estimator(search, **mode).fit(*data).predict(data[0])
-    assert caught == []

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.callback import ProgressBar, ScoringMonitor
+from sklearn.callback import ScoringMonitor
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -111,34 +111,6 @@ def test_the_score_has_no_unit(data, power):
     assert model.score(X, factor * y, weights) == pytest.approx(wanted, rel=1e-6)
 
 
-def test_scaling_the_outputs_scales_the_predictions(small, data):
-    X, y = data
-    model = small().fit(X, y)
-    for factor in (2.0**-40, 1e-9, 7.0, 1e12):
-        scaled = small().fit(X, factor * y)
-        np.testing.assert_array_equal(scaled.path_.indices, model.path_.indices)
-        size = 1e-7 * factor * np.abs(y).max()
-        np.testing.assert_allclose(scaled.predict(X), factor * model.predict(X), atol=size)
-
-
-def test_shifting_the_outputs_shifts_the_predictions(small, data):
-    X, y = data
-    model = small().fit(X, y)
-    shifted = small().fit(X, y + 100.0)
-    np.testing.assert_array_equal(shifted.path_.indices, model.path_.indices)
-    np.testing.assert_allclose(shifted.predict(X), model.predict(X) + 100.0, rtol=1e-9)
-
-
-def test_an_affine_function_of_the_inputs_goes_into_the_affine_term(small, data):
-    X, y = data
-    tilt = np.array([3.0, -2.0, 0.5])
-    model, tilted = small(n_nodes=12).fit(X, y), small(n_nodes=12).fit(X, y + X @ tilt)
-    # A correction enlarges rounding; the noise is 0.1.
-    accuracy = 0.05 if model.search == "continuous" else 1e-9
-    difference = tilted.predict(X) - model.predict(X) - X @ tilt
-    assert np.sqrt(np.mean(difference**2)) < accuracy
-
-
 def test_an_affine_target_needs_no_neuron(small, data):
     X, _ = data
     model = small().fit(X, 3 * X[:, 0] - X[:, 2] + 5)
@@ -146,23 +118,6 @@ def test_an_affine_target_needs_no_neuron(small, data):
     assert model.n_nodes_ == 2
     np.testing.assert_allclose(model.network_.linear_weights[:, 0], [3, 0, -1], atol=1e-12)
     np.testing.assert_allclose(model.network_.intercept, [5], atol=1e-12)
-
-
-def test_units_of_the_inputs_do_not_matter(small, data):
-    X, y = data
-    model = small().fit(X, y)
-    scale, shift = np.array([1e-6, 40.0, 3e5]), np.array([2e-6, -7.0, 1e6])
-    other = small().fit(X * scale + shift, y)
-    np.testing.assert_array_equal(other.path_.indices, model.path_.indices)
-    np.testing.assert_allclose(other.predict(X * scale + shift), model.predict(X), atol=1e-6)
-
-
-def test_order_of_rows_does_not_matter(small, data):
-    X, y = data
-    order = np.random.RandomState(0).permutation(len(X))
-    np.testing.assert_array_equal(
-        small().fit(X, y).predict(X), small().fit(X[order], y[order]).predict(X)
-    )
 
 
 @pytest.mark.parametrize(
@@ -177,53 +132,15 @@ def test_order_of_rows_does_not_matter(small, data):
         ("continuous", {"correct": False}),
     ],
 )
-def test_weights_equal_repeated_rows(search, data, parameters):
+def test_weights_equal_repeated_rows_in_any_order(search, data, parameters):
     X, y = data
     small = partial(regressor, search, n_points=500)
     weights = np.random.RandomState(0).randint(0, 4, len(X))
-    repeat = np.repeat(np.arange(len(X)), weights)
+    rng = np.random.RandomState(1)
+    repeat = rng.permutation(np.repeat(np.arange(len(X)), weights))
     weighted = small(**parameters).fit(X, y, sample_weight=weights)
     repeated = small(**parameters).fit(X[repeat], y[repeat])
     np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
-
-
-def test_scale_of_the_weights_does_not_matter(small, data):
-    X, y = data
-    weights = np.random.RandomState(0).uniform(0, 2, len(X))
-    light = small().fit(X, y, weights)
-    heavy = small().fit(X, y, 1e6 * weights)
-    np.testing.assert_allclose(light.predict(X), heavy.predict(X), atol=1e-7)
-
-
-def test_weights_pull(small, data):
-    X, y = data
-    heavy = y > np.median(y)
-    model = small(n_nodes=6)
-    plain = model.fit(X, y).predict(X)
-    pulled = model.fit(X, y, np.where(heavy, 10.0, 1.0)).predict(X)
-    assert np.linalg.norm((pulled - y)[heavy]) < np.linalg.norm((plain - y)[heavy])
-
-
-def test_residual_is_orthogonal_to_the_chosen_neurons_and_never_grows(small, data):
-    X, y = data
-    model = small(n_nodes=20, correct=False).fit(X, y)
-    assert (np.diff(model.path_.training_errors) <= 0).all()
-    hidden = model.network_.hidden(X)
-    residual = y - model.predict(X)
-    size = np.linalg.norm(hidden, axis=0) * np.linalg.norm(y)
-    np.testing.assert_allclose(hidden.T @ residual / size, 0, atol=1e-12)
-
-
-def test_a_short_path_is_the_beginning_of_a_long_one(small, data):
-    X, y = data
-    short, long = (small(n_nodes=n, correct=False).fit(X, y) for n in (8, 16))
-    assert short.path_.n_nodes.tolist() == long.path_.n_nodes[:7].tolist() == list(range(2, 9))
-    np.testing.assert_array_equal(short.path_.indices, long.path_.indices[:6])
-    errors = short.path_.training_errors, long.path_.training_errors[:7]
-    np.testing.assert_allclose(*errors, rtol=1e-13)
-    np.testing.assert_array_equal(
-        short.path_.network.inner_weights, long.path_.network.inner_weights[:6]
-    )
 
 
 @pytest.mark.parametrize("weakness", [1.0, 0.6])
@@ -301,15 +218,6 @@ def test_what_can_be_reproduced_is_reproduced(n_outputs, parameters):
     assert relative_error(model.predict(X), Y) < 1e-3
 
 
-def test_outputs_weigh_the_same_whatever_their_units(small, data):
-    X, y = data
-    Y = np.column_stack([y, np.cos(4 * X[:, 1])])
-    units = np.array([1e-4, 1e5])
-    model, other = small().fit(X, Y), small().fit(X, Y * units)
-    np.testing.assert_array_equal(model.path_.indices, other.path_.indices)
-    np.testing.assert_allclose(model.predict(X) * units, other.predict(X), rtol=1e-7)
-
-
 def test_shape_of_the_outputs_is_kept(small, data):
     X, y = data
     assert small().fit(X, y).predict(X).shape == (150,)
@@ -352,15 +260,6 @@ def test_near_dependent_atoms_do_not_explode():
     alone = given(n_nodes=40, points=points).fit(X, y)
     both = given(n_nodes=40, points=np.r_[points, twins]).fit(X, y)
     np.testing.assert_allclose(both.predict(X), alone.predict(X), atol=1e-6)
-
-
-def test_ridge_shrinks(small, data):
-    X, y = data
-    norms = [
-        np.linalg.norm(small(n_nodes=30, alpha=alpha).fit(X, y).network_.outer_weights)
-        for alpha in (0.0, 1e-3, 1.0)
-    ]
-    assert norms[0] > norms[1] > norms[2]
 
 
 def test_explicit_points_are_the_neurons(data):
@@ -414,25 +313,11 @@ def test_scoring_monitor_sees_every_candidate(small, data):
     assert (np.diff(of_networks) > -0.02).all()
 
 
-def test_progress_bar(small, data, capsys):
-    small(n_nodes=6).set_callbacks(ProgressBar()).fit(*data)
-    assert "GreedyNetRegressor" in capsys.readouterr().out
-
-
 def test_callbacks_can_stop(small, data):
     """After the mean, a line, and networks of one and two neurons."""
     model = small(select="last").set_callbacks(StopAfter(4)).fit(*data)
     assert model.stop_reason_ is StopReason.CALLBACK
     assert model.network_.n_neurons == 2
-
-
-def test_no_explosion_outside_the_data(small):
-    """At twice the range the network stays within a few times what its slopes allow."""
-    rng = np.random.RandomState(0)
-    X = rng.uniform(-1, 1, (400, 4))
-    y = np.sin(3 * X[:, 0]) * X[:, 1] + 0.1 * rng.randn(400)
-    model = small(n_points=5000).fit(X, y)
-    assert np.abs(model.predict(2 * X)).max() < 20 * np.abs(y).max()
 
 
 def test_a_slope_that_neurons_take_over_may_be_zero():

@@ -5,7 +5,6 @@ import threading
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.linalg import hilbert
 
 from greedynet import collapsed_ridgelet_transform, ridgelet_transform
 from greedynet.linalg import unlocked
@@ -68,22 +67,6 @@ def test_every_width_is_least_squares(problem):
         np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
-def test_residual_never_grows_and_is_orthogonal(problem):
-    F, Y = problem
-    factor, before = Factor(Y), np.inf
-    for k, column in enumerate(F.T, start=1):
-        factor.append(column)
-        assert factor.residual_norm < before
-        before = factor.residual_norm
-        np.testing.assert_allclose(F[:, :k].T @ factor.residual, 0, atol=1e-12)
-
-
-def test_orthonormal_however_close_the_columns_are():
-    F = hilbert(12)[:, :6]
-    factor = filled(F[:, :4], np.ones((12, 1)))
-    np.testing.assert_allclose(factor.Q.T @ factor.Q, np.eye(4), atol=1e-15)
-
-
 @pytest.mark.parametrize("perturbation", [0.0, 1e-9, 1e-6])
 def test_dependent_columns_are_refused(problem, perturbation):
     F, Y = problem
@@ -92,12 +75,9 @@ def test_dependent_columns_are_refused(problem, perturbation):
     near = F @ np.arange(1.0, 9.0)
     near += perturbation * np.random.RandomState(1).randn(30)
     assert not factor.append(near)
+    assert not factor.append(np.zeros(30))
     assert factor.size == 8
     np.testing.assert_array_equal(factor.residual, residual)
-
-
-def test_zero_column_is_refused():
-    assert not Factor(np.ones((4, 1))).append(np.zeros(4))
 
 
 def test_ridge_equals_the_normal_equations(problem):
@@ -279,12 +259,6 @@ def test_atoms_have_unit_norm_and_dead_points_are_dropped():
     assert np.linalg.norm(dictionary.columns(np.array([0]))) == pytest.approx(1)
 
 
-def test_labels_follow_the_points():
-    X, _ = noisy()
-    dictionary = Atoms(some_points(2, 50), X, labels=np.arange(100, 150))
-    assert set(dictionary.labels) <= set(range(100, 150))
-
-
 def test_minimum_of_active_rows():
     X = np.linspace(-1, 1, 21)[:, None]
     kinks = np.array([-0.95, -0.5, 0.0, 0.5, 0.95])
@@ -294,14 +268,6 @@ def test_minimum_of_active_rows():
     np.testing.assert_array_equal(dictionary.labels, [1, 2, 3, 5])
 
 
-def test_single_precision_is_near_double():
-    X, y = noisy()
-    points = some_points(2)
-    double, single = Atoms(points, X), Atoms(points, X, dtype=np.float32)
-    assert single.held_bytes * 2 == double.held_bytes
-    np.testing.assert_allclose(single.correlate(y), double.correlate(y), atol=1e-5)
-
-
 @pytest.mark.parametrize("memory_budget", [2**30, BLOCKS])
 def test_threads_change_nothing(memory_budget):
     X, y = noisy()
@@ -309,12 +275,6 @@ def test_threads_change_nothing(memory_budget):
     one = Atoms(points, X, memory_budget=memory_budget).correlate(y)
     two = Atoms(points, X, memory_budget=memory_budget, pool=Pool(2)).correlate(y)
     np.testing.assert_array_equal(one, two)
-
-
-def test_a_budget_too_small_for_the_data():
-    X, _ = noisy()
-    with pytest.raises(ValueError, match="`memory_budget` must cover the data and one atom"):
-        Atoms(some_points(2), X, memory_budget=100)
 
 
 @pytest.mark.parametrize(
@@ -400,17 +360,6 @@ def test_planted_network_is_recovered(rule, n_outputs):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_full_width_is_least_squares(rule):
-    X, y = noisy(n_rows=60)
-    points = some_points(2, 40)
-    dictionary = Atoms(points, X)
-    D, _ = atoms_of(points[dictionary.labels], X)
-    _, factor = run(DictionarySearch(dictionary, rule), y, 100)
-    wanted = y - D @ np.linalg.lstsq(D, y, rcond=1e-6)[0]
-    assert factor.residual_norm == pytest.approx(np.linalg.norm(wanted), rel=1e-6)
-
-
-@pytest.mark.parametrize("rule", RULES)
 def test_drift_does_not_show(rule):
     """After many steps and a residual fallen far, running correlations equal fresh ones."""
     X, _ = noisy(n_rows=300, n_features=3)
@@ -463,17 +412,6 @@ def test_weak_search_looks_at_part_of_the_dictionary():
         shares.append(search.n_seen / (20 * len(dictionary)))
     assert shares[1] < shares[0] < 0.8
     assert shares[1] < 0.4
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_strong_search_is_the_weak_one_with_factor_one(rule):
-    X, y = noisy(n_rows=500, n_features=3)
-    points = some_points(3, 600)
-    order = grouped(points, len(X))
-    dictionary = Atoms(points[order], X, labels=order)
-    strong, _ = run(DictionarySearch(dictionary, rule), y, 20)
-    weak, _ = run(WeakSearch(dictionary, rule, 1.0), y, 20)
-    assert strong == weak
 
 
 @pytest.mark.parametrize("search", [DictionarySearch, WeakSearch])
@@ -549,39 +487,7 @@ def test_default_number_of_points(n_features):
     assert len(sample_sphere(n_features, random_state=0)) == 10_000 * n_features
 
 
-@pytest.mark.parametrize("sample", [circle, golden_spiral])
-def test_a_single_point(sample):
-    assert np.linalg.norm(sample(1)) == pytest.approx(1)
-
-
-def test_no_points():
-    with pytest.raises(ValueError, match="`n_points` must be an integer of at least 1, got 0"):
-        circle(0)
-
-
 # The ridgelet transforms: admissible profile, closed form, kinks found, scattered data
-
-
-@pytest.mark.parametrize(("n_features", "constant"), [(1, 1.0), (2, np.sqrt(np.pi / 2))])
-def test_admissibility_constant_of_the_profile(n_features, constant):
-    """(2 pi)^(d-1) int sigma^(z) tau^(z) / |z|^d dz, the Fourier transforms without a factor.
-
-    Away from zero that of the ReLU is -1 / z^2; that of tau is computed by quadrature. The paper
-    asks for 1, which its tau gives for d = 1; for d = 2 it gives sqrt(pi / 2), a factor that no
-    threshold relative to the maximum can see.
-    """
-
-    def tau_hat(z):
-        return 2 * quad(lambda s: profile(s, n_features) * np.cos(z * s), 0, 12, limit=200)[0]
-
-    def integrand(z):
-        return -tau_hat(z) / z ** (2 + n_features)
-
-    # tau^ vanishes like z^4 at 0, where the quotient is 0 / 0: there the integrand is a power.
-    low = 0.05
-    near = integrand(low) * low / (3 - n_features)
-    total = 2 * (near + quad(integrand, low, 10, limit=200)[0])
-    assert (2 * np.pi) ** (n_features - 1) * total == pytest.approx(constant, rel=2e-3)
 
 
 def test_reconstruction_in_one_dimension():
@@ -637,32 +543,6 @@ def test_transform_is_the_integral_by_its_definition():
     found = ridgelet_transform([[0.6, 0.8]], [5.0], x[:, None], f).values[0, 0]
     wanted = quad(lambda s: np.cos(3 * s) * profile(5 * (0.6 * s + 0.8), 1), -1, 1, limit=200)[0]
     assert found == pytest.approx(wanted, rel=1e-3)
-
-
-@pytest.mark.parametrize("kink", [-0.4, 0.0, 0.3])
-def test_collapsed_transform_peaks_at_a_kink_in_one_dimension(kink):
-    x = np.linspace(-1, 1, 401)[:, None]
-    f = np.maximum(x[:, 0] - kink, 0) * (1 - x[:, 0])  # zero at the right end: no jump there
-    f -= np.minimum(x[:, 0] - kink, 0) * (1 + x[:, 0]) * 0.5
-    points = circle(4000)
-    inside = np.abs(points[:, 1]) < 0.9 * np.abs(points[:, 0])
-    values = np.abs(collapsed_ridgelet_transform(points, x, f, reach=60).values) * inside
-    a, b = points[np.argmax(values)]
-    assert -b / a == pytest.approx(kink, abs=0.02)
-
-
-def test_collapsed_transform_peaks_at_a_kink_in_two_dimensions():
-    side = np.linspace(-1, 1, 41)
-    X = np.column_stack([g.ravel() for g in np.meshgrid(side, side, indexing="ij")])
-    direction = np.array([0.6, 0.8])
-    window = np.exp(-4 * (X**2).sum(axis=1))
-    f = np.abs(X @ direction - 0.2) * window
-    points = golden_spiral(20_000)
-    transform = collapsed_ridgelet_transform(points, X, f, reach=20)
-    point = points[np.argmax(np.abs(transform.values))]
-    slope = np.linalg.norm(point[:2])
-    assert abs(point[:2] @ direction) / slope > np.cos(np.radians(2))
-    assert -point[2] / (point[:2] @ direction) == pytest.approx(0.2, abs=0.02)
 
 
 def test_cells_of_a_grid_and_of_scattered_points_fill_the_domain():

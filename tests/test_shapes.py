@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas
 import pytest
 from click.testing import CliRunner
 from scipy.optimize import lsq_linear
@@ -187,16 +188,6 @@ def test_a_correction_lowers_the_objective_and_keeps_the_shape():
     assert shape.is_of(state.points[:, :-1], outer, rounded)
 
 
-def test_states_predict_what_their_columns_say():
-    rows = random_rows(4)
-    shape = Shape(np.array([1.0, 0.0, 0.0]), np.zeros(3))
-    affine = AffineTerm.of_single_columns(rows)
-    W = np.random.default_rng(4).standard_normal((6, 4))
-    state = ShapedProjection(rows, affine.columns, W, shape, 0.1)
-    left = rows.weighted(rows.Y - state.predict(rows.X, affine.evaluate(rows.X)))
-    assert float(np.sum(left**2)) == pytest.approx(state.error, rel=1e-9)
-
-
 def test_weights_by_products_are_those_of_the_columns():
     rows = random_rows(8)
     rows = replace(rows, Y=-rows.Y)
@@ -375,7 +366,6 @@ def test_no_shape_is_any_shape():
 
 @pytest.mark.slow
 def test_a_shape_of_names_is_that_of_positions(tmp_path):
-    pandas = pytest.importorskip("pandas")
     X, y = problem(6)
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     named = GreedyNetRegressor(monotonic_cst={"a": 1, "b": -1}, max_nodes=12).fit(frame, y)
@@ -528,12 +518,18 @@ def test_refusals_name_the_way_out(parameters, message):
         GreedyNetRegressor(**parameters).fit(X, y)
 
 
-def test_several_outputs_and_classes_are_refused():
+def test_several_outputs_several_classes_and_unknown_names_are_refused():
     X, y = problem(n=30)
+    model, frame = (
+        GreedyNetRegressor(monotonic_cst=[1, 0, 0]),
+        pandas.DataFrame(X, columns=[*"abc"]),
+    )
     with pytest.raises(ValueError, match="one model for each output"):
-        GreedyNetRegressor(monotonic_cst=[1, 0, 0]).fit(X, np.column_stack([y, y]))
+        model.fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="each class against the others"):
         GreedyNetClassifier(monotonic_cst=[1, 0, 0]).fit(X, np.arange(30) % 3)
+    with pytest.raises(ValueError, match="must name columns of `X`"):
+        model.set_params(monotonic_cst={"z": 1}).fit(frame, y)
 
 
 def test_all_widths_have_the_shape():
@@ -542,14 +538,6 @@ def test_all_widths_have_the_shape():
     assert len(model.path_) > 2
     for n_nodes in model.path_.n_nodes.tolist():
         check_monotone(model.truncate(n_nodes), X, [1, 0, 0])
-
-
-def test_an_unknown_name_is_refused():
-    pandas = pytest.importorskip("pandas")
-    X, y = problem(n=30)
-    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
-    with pytest.raises(ValueError, match="must name columns of `X`"):
-        GreedyNetRegressor(monotonic_cst={"z": 1}).fit(frame, y)
 
 
 # Neurons that level off

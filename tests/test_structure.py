@@ -371,11 +371,6 @@ def tuple_messages(folder: Path) -> list[str]:
     ]
 
 
-def missing_docstrings(folder: Path) -> list[str]:
-    """Find modules that do not say what they are."""
-    return [f"{path}: no module docstring" for path, tree in parsed(folder) if not docstring(tree)]
-
-
 def docstring(tree: ast.Module) -> str:
     return (ast.get_docstring(tree) or "").strip()
 
@@ -459,7 +454,6 @@ def is_inside(name: tuple[str, ...]) -> bool:
         (crowded_page, PACKAGE),
         (heavy_imports, PACKAGE),
         (tuple_messages, PACKAGE),
-        (missing_docstrings, PACKAGE),
         (machine_paths, ROOT),
         (unmatched_expectations, TESTS),
         (internal_imports, TESTS),
@@ -655,9 +649,6 @@ def test_heavy_import_is_found(tmp_path: Path, text: str, expected: list[str]):
         (tuple_messages, 'raise ValueError("no", x)', 'raise ValueError(f"no {x}")'),
         (tuple_messages, 'raise errors._Bad("no", x) from e', 'raise errors.Bad("no", got=x)'),
         (tuple_messages, 'def f():\n    raise E(f"{x}", x)', 'raise missing_extra("torch", x)'),
-        (missing_docstrings, "x = 1", '"""What it is."""'),
-        (missing_docstrings, "", '"""What it is."""\nx = 1'),
-        (missing_docstrings, '"""  """', "# A comment may come first\n'What it is.'"),
         (unmatched_expectations, "pytest.raises(E)", 'pytest.raises(E, match="x")'),
         (unmatched_expectations, "with pytest.warns(E) as w: f()", 'pytest.warns(E, match="x")'),
         (unmatched_expectations, "raises(E, **options)", "mock.raises(E)"),

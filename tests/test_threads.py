@@ -190,13 +190,6 @@ def test_fits_in_several_threads_are_the_same(two_blas_threads):
         np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("n", [1, 1_023, 2_048, 5_000])
-def test_parts_cover_the_rows(n):
-    parts = parts_of(n)
-    assert np.concatenate([np.arange(n)[part] for part in parts]).tolist() == list(range(n))
-    assert len(parts) == min(max(1, n // 1_024), 4)
-
-
 @pytest.mark.parametrize("step", [1, 512, 1_024, 3_072])
 @pytest.mark.parametrize("n", [1, 1_500, 5_000, 20_000])
 def test_parts_begin_at_multiples_of_the_step(n, step):
@@ -220,26 +213,20 @@ def test_sums_over_parts_are_added_in_their_order():
     assert threads[1] == [5_000]
 
 
-def test_a_network_and_its_trial_at_once_change_no_bit():
-    """With a requested number of nodes, a fold tells the expected error meanwhile."""
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (2_500, 3))
-    y = np.sin(4 * X[:, 0] * X[:, 1]) + np.abs(X[:, 2]) + 0.1 * rng.standard_normal(2_500)
-    one, two = (GreedyNetRegressor(n_nodes=20, n_jobs=n).fit(X, y) for n in (1, 2))
-    np.testing.assert_array_equal(one.predict(X), two.predict(X))
-    assert one.expected_error_ == two.expected_error_
-
-
 @pytest.mark.parametrize(
-    ("n_rows", "max_nodes", "noise"),
-    [(4_500, 24, 0.1), pytest.param(40_000, 60, 0.5, marks=pytest.mark.slow)],
+    ("n_rows", "nodes", "noise"),
+    [
+        (2_500, {"n_nodes": 20}, 0.1),  # a fold tells the expected error meanwhile
+        (4_500, {"max_nodes": 24}, 0.1),  # one fold has all threads
+        # Two networks are corrected at once.
+        pytest.param(40_000, {"max_nodes": 60}, 0.5, marks=pytest.mark.slow),
+    ],
 )
-def test_threads_within_one_network_change_no_bit(n_rows, max_nodes, noise):
-    """One fold has all threads; of 40,000 rows, two networks are corrected at once."""
+def test_threads_within_one_network_change_no_bit(n_rows, nodes, noise):
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (n_rows, 4))
     y = np.sin(4 * X[:, 0] * X[:, 1]) + np.abs(X[:, 2]) + noise * rng.standard_normal(n_rows)
-    one, two = (GreedyNetRegressor(max_nodes=max_nodes, n_jobs=n).fit(X, y) for n in (1, 2))
+    one, two = (GreedyNetRegressor(**nodes, n_jobs=n).fit(X, y) for n in (1, 2))
     np.testing.assert_array_equal(one.predict(X), two.predict(X))
     assert one.expected_error_ == two.expected_error_
 
@@ -263,20 +250,6 @@ def test_nobody_has_to_listen():
     # Parts of a fit are heard like the whole.
     context.single_threaded().tell("three")
     assert heard == ["one", "three"]
-
-
-def test_threads_of_a_fit_are_heard_and_those_of_others_are_not():
-    def fit(number):
-        heard = []
-        pool = Pool(2)
-        context = FitContext(pool, listener=heard.append)
-        pool.map(lambda i: context.tell(f"{number}"), range(20))
-        pool.close()
-        return heard
-
-    with ThreadPoolExecutor(4) as others:
-        found = list(others.map(fit, range(8)))
-    assert found == [[str(number)] * 20 for number in range(8)]
 
 
 @pytest.mark.all_folds
@@ -339,16 +312,6 @@ def test_a_classifier_tells_of_its_candidates():
     assert heard[0].startswith("class shares on ")
     assert any(stage.startswith("network of 4 neurons on ") for stage in heard)
     assert len(heard) >= len(model.ladder_)
-
-
-@pytest.mark.parametrize("make", [GreedyNetRegressor, GreedyNetClassifier])
-def test_listening_changes_no_bit(make):
-    X, y = noisy(n_rows=120)
-    y = y if make is GreedyNetRegressor else (y > 0).astype(int)
-    plain, heard = make(max_nodes=10).fit(X, y), make(max_nodes=10)
-    assert told(heard, X, y)
-    for name in ("inner_weights", "biases", "outer_weights"):
-        np.testing.assert_array_equal(getattr(heard.network_, name), getattr(plain.network_, name))
 
 
 def test_tables_pass_it_on():

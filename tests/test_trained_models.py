@@ -93,15 +93,6 @@ def test_training_that_finds_nothing_changes_nothing(search):
     np.testing.assert_array_equal(trained.predict(X), start.predict(X))
 
 
-@each_search
-@pytest.mark.parametrize("n_outputs", [1, 2])
-def test_shapes_are_kept(search, n_outputs):
-    X, y = noisy()
-    Y = y if n_outputs == 1 else np.column_stack([y, -y])
-    model = train(regressor(search, n_nodes=5, n_points=100).fit(X, Y), X, Y, epochs=20)
-    assert model.predict(X).shape == Y.shape
-
-
 def test_inputs_are_those_of_the_fit():
     X, y = noisy()
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
