@@ -155,9 +155,6 @@ def test_activating_writes_over_the_numbers(name):
     np.testing.assert_array_equal(z, wanted)
 
 
-# The registry
-
-
 def test_the_registry_has_all_by_name():
     assert len(ACTIVATIONS) == 11
     assert set(ACTIVATIONS) == set(FORMULAS)
@@ -433,9 +430,6 @@ def test_a_row_that_is_far_off_does_not_end_the_growth(name, row):
     y[row] += 30
     model = GreedyNetRegressor(8, activation=name, correct=False).fit(X, y)
     assert model.n_nodes_ == 8
-
-
-# The paper's examples
 
 
 @pytest.mark.slow

@@ -256,9 +256,6 @@ def test_a_rare_class_is_learned_better():
     assert loss() < 0.97 * loss(rare_share=0.0)
 
 
-# The last correction, on all rows: its gradient, its steps and how they are damped
-
-
 RIDGE = 1e-2
 SIGMA = get_activation("tanh")
 SAMPLED = 300
@@ -350,21 +347,6 @@ def test_damping_follows_how_far_the_objective_fell():
             assert after.damping == pytest.approx(0.5 / 3 if as_expected else 0.5)
             seen.add("as expected" if as_expected else "less")
     assert seen == {"rise", "as expected", "less"}
-
-
-@pytest.mark.parametrize("share", [1.0, 0.5])
-def test_the_objective_over_all_rows_falls(share):
-    rows = some_rows(seed=2)
-    coordinates = coordinates_of(rows)
-    objectives = []
-    for n_tries in (0, 1, 3, 6, 12):
-        state = state_of(rows, coordinates, share, 2)
-        found = corrected_on_all_rows(state, sums_of(rows), coordinates, SIGMA, n_tries)
-        objectives.append(solved(found.points, rows, coordinates)[1])
-        if n_tries == 0:
-            assert found is state
-    assert (np.diff(objectives) <= 0).all()
-    assert objectives[-1] < 0.9 * objectives[0]
 
 
 # The outer weights of very many rows, from the products of a sample and one look at all rows
@@ -492,17 +474,6 @@ def test_products_are_those_of_all_rows_where_a_sample_does_not_stand_for_them(w
     wanted = sums(rows).gram(coordinates, points, sigma)
     np.testing.assert_array_equal(found.G, wanted.G)
     np.testing.assert_array_equal(found.b, wanted.b)
-
-
-def test_without_neurons():
-    rows = rows_of()
-    found = products(rows, SAMPLED_OUTER, np.empty((0, 4)), get_activation("relu"))
-    wanted = sums(rows).gram(coordinates_of(rows), np.empty((0, 4)), get_activation("relu"))
-    left = wanted.rss(found.weights()) - wanted.rss(wanted.weights())
-    assert 0 <= left < 1e-4 * wanted.square
-
-
-# With a first layer
 
 
 class OuterProducts:

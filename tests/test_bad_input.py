@@ -359,9 +359,6 @@ def test_a_fit_after_a_failed_one(fitted):
     np.testing.assert_array_equal(model.fit(FRAME, y).predict(FRAME), fitted.predict(FRAME))
 
 
-# Prediction
-
-
 @pytest.mark.parametrize(
     ("inputs", "error", "message"),
     [
@@ -383,9 +380,6 @@ def test_prediction_of_bad_inputs(search, inputs, error, message):
 def test_prediction_of_other_names(fitted):
     with pytest.raises(ValueError, match="names must be in the same order as they were in fit"):
         fitted.predict(FRAME[["b", "a"]])
-
-
-# The network
 
 
 @pytest.mark.parametrize(

@@ -78,9 +78,6 @@ def same_network(one, other, rtol=1e-8):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
 
 
-# Sums
-
-
 def coordinates_of(rows):
     return Coordinates.of(rows, InputScaling.standard(rows), linear_term=True)
 

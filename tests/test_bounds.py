@@ -277,9 +277,6 @@ def test_trained_networks_keep_bounds(hidden_layers):
     assert_same(replace(model.network_, bounds=None), free.network_)
 
 
-# Exports
-
-
 def assert_exported(outputs, low, high, dtype="float32") -> None:
     """Demand that no output leaves the bounds, and that they are reached up to rounding."""
     outputs = np.asarray(outputs)

@@ -136,9 +136,6 @@ def test_a_box_has_low_ends_first():
         replace(random_network(n_features=1), input_range=[[1.0], [0.0]])
 
 
-# Files
-
-
 @every_network
 @every_reach
 def test_file_of_a_network(make, reach, tmp_path):
@@ -341,9 +338,6 @@ def test_convex_networks_are_not_clipped():
     assert y[-1] > y[55] + 1  # it goes on
 
 
-# Bounds on the outputs
-
-
 @every_depth
 def test_bounds_seen(layers):
     Z = np.column_stack([Y, -3 * Y])
@@ -412,9 +406,6 @@ def test_the_difference_of_networks_with_other_boxes():
     assert found.value == pytest.approx(
         abs(a.predict(found.point[None]) - b.predict(found.point[None]))[0]
     )
-
-
-# Training
 
 
 def test_training_extends_the_box():

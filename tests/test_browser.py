@@ -76,9 +76,6 @@ def wait_until(done, seconds=10):
         assert time.monotonic() < ends
 
 
-# What is drawn, back in the units of the axes
-
-
 DRAWN = """
 const svg = document.querySelector(arguments[0] + " svg"), inner = svg.querySelector(".inner");
 const ticks = (kind, at) => [...svg.querySelectorAll("." + kind)].map(
@@ -630,9 +627,6 @@ def test_tables_behind_classes_of_one_and_two_inputs(page, files):
     assert sum(int(n) for n in re.findall(r"in: (\d+)", text)) == np.sum(known.y == "in")
 
 
-# Kinks
-
-
 @pytest.mark.parametrize(
     ("name", "legend", "box", "marks"),
     [
@@ -725,9 +719,6 @@ def test_per_cents_have_three_digits(page):
     assert called(driver, "mostPredicted", *cells) == ["in (67 %)", "out (88 %)", "out"]
 
 
-# The table of neurons
-
-
 @pytest.mark.parametrize("name", ["one", "many", "without rows"])
 def test_table_sorts_by_every_column_both_ways(page, name):
     driver = page(name)
@@ -793,9 +784,6 @@ def test_printing_has_no_controls(page):
     assert not any(control.is_displayed() for control in controls)
     assert driver.find_element("id", "path").is_displayed()
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-
-
-# Two hidden layers
 
 
 def test_curves_of_columns_are_drawn_and_neurons_moved_by_them(page, files):

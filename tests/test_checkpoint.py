@@ -315,9 +315,6 @@ def test_a_fit_may_be_interrupted_again_and_again(name, tmp_path, work):
     assert n_computed == n_all
 
 
-# Work is not done again
-
-
 def test_sums_over_all_rows_are_not_made_again(moments, monkeypatch):
     """Except one, for the outer weights of the network."""
     sums, total = [], SourceBlocks.total
@@ -330,9 +327,6 @@ def test_sums_over_all_rows_are_not_made_again(moments, monkeypatch):
         sums.clear()
         moments.again(FITS["blocks"], -1)
     assert len(sums) == 1
-
-
-# Interrupted
 
 
 def test_a_fit_that_fails_at_once_leaves_no_file(tmp_path):
@@ -528,9 +522,6 @@ def test_a_fit_that_cannot_be_begun_again_is_refused(tmp_path):
         FITS["as grown"](checkpoint=tmp_path / "c", random_state=None)
 
 
-# A cluster
-
-
 def test_a_fit_on_blocks_of_a_cluster_goes_on_with_other_partitions(moments):
     need("distributed")
     import dask.array as da
@@ -635,9 +626,6 @@ def test_the_command_goes_on(moments, tmp_path):
     assert result.exit_code == 2
     assert "`checkpoint` must name the checkpoint of this fit" in result.stderr
     assert "seed=" in result.stderr
-
-
-# Processes
 
 
 PROCESS = """

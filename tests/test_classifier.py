@@ -44,9 +44,6 @@ def small(**parameters):
 quick = partial(small, alpha=1e-2)
 
 
-# scikit-learn's contract
-
-
 @parametrize_with_checks([GreedyNetClassifier(correct=False, max_nodes=8)])
 def test_scikit_learn(estimator, check):
     check(estimator)
@@ -64,9 +61,6 @@ def test_scikit_learn(estimator, check):
 )
 def test_scikit_learn_with_other_settings(estimator, check):
     check(estimator)
-
-
-# Problems
 
 
 def xor(n=200, seed=0):
@@ -188,9 +182,6 @@ def test_many_classes():
     fresh = centers[labels] + 0.03 * rng.randn(520, 3)
     assert model.predict_proba(fresh).shape == (520, 26)
     assert model.score(fresh, letters[labels]) > 0.95
-
-
-# Predictions
 
 
 @pytest.mark.parametrize("parameters", SETTINGS)
@@ -316,9 +307,6 @@ def test_single_precision_is_near_double(data):
     single, double = quick().fit(X.astype(np.float32), y), quick().fit(X, y)
     assert abs(single.score(X, y) - double.score(X, y)) < 0.03
     assert np.abs(single.predict_proba(X) - double.predict_proba(X)).mean() < 0.03
-
-
-# Weights of classes
 
 
 def test_balanced_classes_are_weights_computed_by_hand():
@@ -584,9 +572,6 @@ def test_one_row_of_a_class_does_no_harm_to_the_others():
     # Nor where it is one of two.
     model.fit(X[:100], np.r_[1, np.zeros(99, int)])
     assert model.predict_proba(X[100:])[:, 1].mean() < 0.1
-
-
-# Tools around it
 
 
 def test_callbacks_can_stop(data):

@@ -50,9 +50,6 @@ each_number_of_outputs = pytest.mark.parametrize("n_outputs", OUTPUTS)
 weighted_or_not = pytest.mark.parametrize("weighted", [False, True])
 
 
-# Problems
-
-
 def classes_of(labels, n_outputs):
     """Unit vectors; one column of 0 and 1 for two classes."""
     if n_outputs == 1:
@@ -97,9 +94,6 @@ def plan_of(max_neurons=8, exact=False, activation="relu", **settings):
 
 def weight_of(rows):
     return np.ones(len(rows)) if rows.weights is None else rows.weights
-
-
-# The loss
 
 
 @each_number_of_outputs
@@ -197,9 +191,6 @@ def test_without_columns_there_is_nothing_but_the_classes():
     assert fit.weights.shape == (0, 3)
     np.testing.assert_allclose(fit.residuals, rows.Y - 1 / 3, atol=1e-15)
     np.testing.assert_array_equal(fit.functional, fit.residuals)
-
-
-# The factor
 
 
 @each_number_of_outputs
@@ -321,9 +312,6 @@ def test_where_scaling_makes_a_difference_nothing_is_balanced(name):
     assert start.balanced(get_activation(name)) is start
 
 
-# Coordinates
-
-
 @weighted_or_not
 def test_calm_columns_are_standardised_and_rare_ones_divided_by_less(weighted):
     rng = np.random.default_rng(0)
@@ -366,9 +354,6 @@ def test_every_search_has_its_coordinates():
         np.testing.assert_array_equal(coordinates.apply(rows).Y, rows.Y)
 
 
-# The path
-
-
 def constructed(rows, validation=None, **settings):
     plan = plan_of(**{"correct": False, **settings})
     objective = LogLoss()
@@ -397,13 +382,6 @@ def test_every_width_of_a_path_has_the_log_loss_it_says(n_outputs, weighted, lin
     # Each width is refitted by a few steps only.
     assert (np.diff(path.training_errors) < 1e-4).all()
     assert path.training_errors[-1] < 0.9 * path.training_errors[0]
-
-
-def test_a_short_path_is_the_beginning_of_a_long_one():
-    rows = some_rows(200, n_outputs=3)
-    short, long = (constructed(rows, max_neurons=n, exact=True).path for n in (5, 10))
-    np.testing.assert_array_equal(short.training_errors, long.training_errors[:6])
-    np.testing.assert_array_equal(short.network.inner_weights, long.network.inner_weights[:5])
 
 
 # Folds
@@ -603,21 +581,6 @@ def test_the_network_has_the_logits_of_the_weights(n_outputs, linear_term):
 # The whole
 
 
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@weighted_or_not
-def test_a_path_says_what_it_ends_with(n_outputs, weighted):
-    rows, held = (some_rows(150, n_outputs=n_outputs, weighted=weighted, seed=s) for s in (0, 1))
-    fitted = constructed(rows, held, correct=True, max_neurons=6)
-    path, kept = fitted.path, fitted.path.kept
-    assert path.best_n_nodes == kept.n_nodes <= 8
-    loss = log_loss(kept.predict(rows.X), rows.Y, rows.weights)
-    assert path.kept_error == pytest.approx(loss, rel=1e-8)
-    told = prudent(kept.predict(held.X), held.Y, held.weights)
-    at = path.position(path.best_n_nodes)
-    assert path.held_out_errors[at] == pytest.approx(told, rel=1e-6)
-    assert fitted.evidence.error == path.held_out_errors[at] == fitted.ladder.expected_error
-
-
 @pytest.mark.parametrize("alpha", [1e-3, 1e-1])
 @pytest.mark.parametrize("n_outputs", [1, 3])
 def test_a_network_without_neurons_is_logistic_regression(alpha, n_outputs):
@@ -727,26 +690,6 @@ def test_curvature_is_that_of_the_last_steps(n_steps):
     # A step along which the function is not convex says nothing.
     curvature.append(g, -g)
     np.testing.assert_allclose(curvature.times(g), two_loops(steps[-4:], g), rtol=1e-9)
-
-
-def test_a_quadratic_is_minimised_exactly():
-    rng = np.random.default_rng(0)
-    A = rng.normal(size=(30, 30))
-    A, b = A @ A.T + 5 * np.eye(30), rng.normal(size=30)
-    x = minimised(lambda x: (0.5 * x @ A @ x - b @ x, A @ x - b), np.zeros(30), 500, 10, 1e-8)
-    np.testing.assert_allclose(x, np.linalg.solve(A, b), atol=1e-5)
-
-
-def test_a_curved_valley_is_followed_to_its_end():
-    values = []
-
-    def rosenbrock(x):
-        a, b = x
-        values.append((1 - a) ** 2 + 100 * (b - a * a) ** 2)
-        return values[-1], np.array([2 * (a - 1) - 400 * a * (b - a * a), 200 * (b - a * a)])
-
-    np.testing.assert_allclose(minimised(rosenbrock, np.array([-1.2, 1.0]), 200, 5, 1e-10), 1, 1e-4)
-    assert len(values) < 100
 
 
 def test_little_progress_is_enough():
@@ -884,9 +827,6 @@ def test_where_nothing_is_left_nothing_is_proposed():
     assert len(search.propose(np.zeros((50, 2)), none_yet(2), 4)[0]) == 0
 
 
-# Stages
-
-
 def moons_growth(n=300, max_neurons=40, **settings):
     X, labels = make_moons(n, noise=0.25, random_state=0)
     return growth_of(Rows(X, labels[:, None].astype(float)), max_neurons, **settings)
@@ -917,9 +857,6 @@ def test_new_neurons_are_as_large_as_is_best(n_neurons):
     wider = growth._wider(line, n_neurons)
     assert wider.n_neurons == n_neurons
     assert log_loss(wider.logits(rows.X, RELU), rows.Y) == pytest.approx(min(losses), rel=1e-9)
-
-
-# The ridge
 
 
 @pytest.mark.parametrize("at", [-0.45, -0.1, 0.0, 0.3])

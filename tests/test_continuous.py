@@ -21,8 +21,6 @@ from greedynet.search.sphere import N_PAIRS, N_SPREAD, directions, spread
 from greedynet.support.threads import Pool
 from problems import noisy
 
-# The continuous search finds the best neuron, whatever threads, weights and orientation
-
 
 def factor_of(rows, affine=True):
     """The factor of the outputs, with the affine functions in it or without."""
@@ -76,9 +74,6 @@ def several_inputs(n=300, d=3, n_outputs=1, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     return Rows(X, np.sin(2 * X @ rng.standard_normal((d, n_outputs))))
-
-
-# One dimension
 
 
 def best_by_minimiser(rows, factor, min_active, sign=1.0):
@@ -282,9 +277,6 @@ def test_nothing_is_proposed_where_nothing_is_left():
     assert ContinuousSearch(few, np.ones((1, 1)), 1).propose(factor_of(few)) is None
 
 
-# What the result does not depend on
-
-
 @pytest.mark.parametrize("affine", [True, False])
 def test_the_number_of_threads_changes_no_bit(affine):
     rows = several_inputs(3000, 4, 2)
@@ -376,26 +368,6 @@ def test_the_direction_of_a_kink_is_found_by_the_first_neuron_in_ten_dimensions(
     network = GreedyNetRegressor(correct=False, n_nodes=3).fit(X, y).network_
     # Weights are on the inputs as they come; compared where all inputs have the same scale.
     assert degrees_between(network.inner_weights * scales, u * scales)[0] < 1
-
-
-@pytest.mark.parametrize("scales", [1.0, 10.0 ** np.linspace(-2, 2, 10)], ids=["same", "mixed"])
-@pytest.mark.parametrize("seed", range(2))
-def test_the_direction_of_a_wave_is_found_in_ten_dimensions(seed, scales):
-    """No single neuron is a wave; of those corrected together the one largest on the rows shows it.
-
-    By its weights alone the largest may be one of the end of the data, active on a per cent of the
-    rows, whose direction hardly matters. The gradient of the network, which has all neurons in it,
-    is closer still.
-    """
-    X, y, u = single_direction(lambda s: np.sin(3 * s), scales, seed)
-    network = GreedyNetRegressor(n_nodes=12).fit(X, y).network_
-    A = network.inner_weights * scales
-    sizes = np.abs(network.outer_weights[:, 0]) * np.linalg.norm(network.hidden(X), axis=0)
-    assert degrees_between(A, u * scales)[np.argmax(sizes)] < 1
-    active = X @ network.inner_weights.T + network.biases > 0
-    gradients = active * network.outer_weights[:, 0] @ A + network.linear_weights[:, 0] * scales
-    leading = np.linalg.svd(gradients, full_matrices=False)[2][0]
-    assert degrees_between(leading, u * scales) < 0.5
 
 
 def test_the_scan_is_compiled_without_the_lock():
@@ -666,9 +638,6 @@ def test_expensive_steps_are_not_taken(n, d, moves):
     found, scores = polish(W, target, 1)
     assert np.array_equal(found, W) == (not moves)
     np.testing.assert_allclose(scores, target.judge(found)[0], rtol=1e-9)
-
-
-# As one of a user's own
 
 
 @dataclass

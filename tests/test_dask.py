@@ -22,7 +22,6 @@ import greedynet
 import scopes
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.rows.blocks import Preparation, Surveyed
 
 dask = need("dask")
 need("distributed")
@@ -966,16 +965,6 @@ def test_no_workers_at_all():
         pytest.raises(ClusterError, match=r"no worker for 0.2 seconds: start workers"),
     ):
         fit(client, DaskGreedyNetRegressor(n_nodes=4), *problem(300), chunks=100)
-
-
-def test_the_seconds_of_a_shard_are_within_those_of_the_call():
-    X, y = problem(900)
-    shard = Shard([0, 1], [(X[:600], y[:600], None), (X[600:], y[600:], None)])
-    before = time.perf_counter()
-    answer = shard.total(pickle.dumps(Preparation(3, 1)), pickle.dumps(Surveyed()), [0, 600])
-    assert 0 <= answer.seconds <= time.perf_counter() - before
-    assert answer.counts == {0: 600, 1: 300}
-    assert answer.found.n_rows == 900
 
 
 @pytest.mark.parametrize("kind", [DaskGreedyNetRegressor, DaskGreedyNetClassifier])

@@ -27,9 +27,6 @@ def covered(model, X, y, coverage=0.9):
     return np.mean((low <= y) & (y <= high))
 
 
-# Intervals
-
-
 @pytest.mark.all_folds
 def test_intervals_cover_new_groups():
     shares = []
@@ -50,9 +47,6 @@ def test_a_few_groups_say_little():
     ):
         model.predict_interval(X, 0.9)
     assert "come from only 5 groups, and may be far off" in model.expectation_.sentence()
-
-
-# Forward in time
 
 
 def random_walk(n, seed=0, d=2):
@@ -101,9 +95,6 @@ def test_errors_of_the_latest_rows_widen_intervals_and_sets():
     assert np.where(name == "a", *found.T)[later].mean() > 0.75
 
 
-# Several outputs
-
-
 def test_every_output_has_an_error_in_its_units(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
@@ -131,9 +122,6 @@ def test_units_of_an_output_do_not_decide_how_far_the_box_reaches(unit):
     one, other = (GreedyNetRegressor(max_nodes=4).fit(X, Y * [1.0, u]) for u in (1.0, unit))
     assert one.network_.reach == other.network_.reach > 0
     np.testing.assert_allclose(other.expected_error_, one.expected_error_ * [1.0, unit])
-
-
-# Few rows
 
 
 def test_few_rows_are_said_to_be_few():

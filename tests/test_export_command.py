@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import greedynet.export
-from classifiers import classifier, rows
+from classifiers import classifier
 from extras import need
 from greedynet import GreedyNetRegressor
 from greedynet.export.registry import EXPORTERS, FILE_EXPORTERS
@@ -70,22 +70,6 @@ def test_onnx(model, saved):
 def test_c(saved, tmp_path):
     export(saved, "c", "--out", tmp_path / "net.h")
     assert "static const" in (tmp_path / "net.h").read_text()
-
-
-def test_torch(model, saved):
-    torch = need("torch")
-    from greedynet.export import torch_skip
-
-    export(saved, "torch", "--dtype", "float64")
-    weights = torch.load(saved.with_suffix(".pt"), weights_only=True)
-    (n, d), t = weights["2.weight"].shape, len(weights["4.bias"])
-    layers = torch.nn.Linear(d, n), torch.nn.ReLU(), torch.nn.Linear(n, t)
-    fixed = torch_skip.ScalingLayer(d), torch_skip.BoundsLayer(d)
-    module = torch.nn.Sequential(*fixed, *layers)
-    module.double().load_state_dict(weights)
-    X = noisy(n_rows=20, seed=3)[0]
-    found = module(torch.from_numpy(X)).detach().numpy().ravel()
-    np.testing.assert_allclose(found, model.predict(X), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -156,25 +140,9 @@ def test_classifier(tmp_path, target, n_classes):
     said = export(saved, target)
     assert f"{FILE_EXPORTERS[target].class_outputs} of the classes " in said
     assert repr(model.classes_.tolist()[1]) in said
-    X = rows(30, seed=1).astype("float32")
-    if target == "onnx":
-        runtime = need("onnxruntime")
-        session = runtime.InferenceSession(saved.with_suffix(".onnx"))
-        labels, probabilities = session.run(["label", "probabilities"], {"X": X})
-        assert (labels == model.predict(X)).mean() > 0.9
-        np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-4)
-    elif target == "c":
+    assert ("outputs are logits of" in said) == (target in ("torch", "keras"))
+    if target == "c":
         assert "int model_class(" in saved.with_suffix(".h").read_text(encoding="ascii")
-    elif target == "torch":
-        assert "outputs are logits of" in said
-        weights = need("torch").load(saved.with_suffix(".pt"), weights_only=True)
-        assert len(weights["4.bias"]) == model.network_.n_outputs
-    elif target == "keras":
-        assert "outputs are logits of" in said
-        keras = need("keras")
-        logits = keras.saving.load_model(saved.with_suffix(".keras"))(X)
-        wanted = model.decision_function(X).reshape(len(X), -1)
-        np.testing.assert_allclose(logits, wanted, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,6 @@ def test_model_is_the_network(name: str, fold: bool, dtype: str):
     assert isinstance(free, keras.Sequential) == plain
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [
@@ -130,7 +129,6 @@ def test_float64_needs_it_switched_on():
         to_keras(random_network(), dtype="float64")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("chosen", [None, "numpy"])
 def test_jax_is_the_backend_unless_another_is_chosen(chosen: str | None, tmp_path: Path):
     code = (

@@ -605,9 +605,6 @@ def test_points_fill_the_training_range(network: Network, box: np.ndarray):
     assert (np.ptp(X, axis=0) > 0.98 * (high - low)).all()
 
 
-# The affine term as neurons
-
-
 @pytest.mark.parametrize(
     ("n_features", "n_outputs", "n_more"), [(3, 1, 2), (3, 2, 4), (3, 3, 6), (2, 3, 4), (1, 3, 2)]
 )
@@ -694,8 +691,6 @@ def test_importing_the_exporters_loads_no_library():
     assert run.stdout.split() == []
 
 
-# The layer that scales
-
 IN_RAW_UNITS = np.array([[1990.0, 0.0, -3.0, 7.0, 1e-9], [2020.0, 1e5, 1e-3, 7.0, 3e-9]])
 
 
@@ -726,9 +721,6 @@ def test_network_behind_the_layer_is_the_same_function(name: str):
     np.testing.assert_allclose(again.predict(X), wanted, rtol=1e-11, atol=1e-11)
     if name in DEEP_KINDS:
         np.testing.assert_array_equal(again.ramps.knots, network.ramps.knots)
-
-
-# Missing values
 
 
 def test_exports_differ_where_the_filling_does(tmp_path, monkeypatch):

@@ -288,9 +288,6 @@ def test_layers_stay_as_they_were_where_digits_are_lost():
     assert all(torch.equal(value, before[key]) for key, value in module.state_dict().items())
 
 
-# Classifiers
-
-
 # The losses of trainings are the log-loss of the classifier's probabilities.
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_module_of_a_classifier_gives_logits(n_classes: int):

@@ -209,16 +209,6 @@ def test_groups_stay_together(monkeypatch, cv, n_folds, names):
     assert sum(len(held) for _, held in folds) == 12
 
 
-def test_what_is_the_same_for_a_group_is_no_knowledge():
-    """A column that tells the groups apart says nothing about rows of other groups."""
-    X, y, groups = grouped_rows(16, 10)
-    X = np.eye(16)[groups] + 0.01 * X[:, 1:2]
-    alone, together = small().fit(X, y), small().fit(X, y, groups=groups)
-    assert alone.expected_error_ < 0.3
-    assert together.expected_error_ > 0.65
-    assert together.n_nodes_ == 2
-
-
 def test_copies_are_weights_with_groups():
     X, y, groups = grouped_rows()
     rng = np.random.default_rng(2)
@@ -228,19 +218,6 @@ def test_copies_are_weights_with_groups():
     other = small().fit(X[twice], y[twice], groups=groups[twice])
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
     assert one.expected_error_ == other.expected_error_
-
-
-def test_groups_of_a_regression():
-    """A width that is best for rows of known groups is too large for those of others."""
-    X, _, groups = grouped_rows(10, 12)
-    y = np.random.default_rng(0).normal(size=10)[groups]
-    alone, together = (
-        GreedyNetRegressor(max_nodes=12, correct=False, cv=cv, n_jobs=1).fit(X, y, groups=g)
-        for cv, g in ((5, None), (None, groups))
-    )
-    assert together.n_nodes_ < alone.n_nodes_
-    again = GreedyNetRegressor(max_nodes=12, correct=False, cv=GroupKFold(5), n_jobs=1)
-    assert again.fit(X, y, groups=groups).n_nodes_ < alone.n_nodes_
 
 
 def of_groups(n_groups, per_group, seed):

@@ -28,8 +28,6 @@ from greedynet.rows.rows import Rows
 from greedynet.search import Dictionary
 from networks import random_network
 
-# Intervals of the regressor: what they cover, how wide they are, what they depend on
-
 
 def wedge(n, seed=0, d=2):
     """Rows with noise that grows from 0.1 to 1.1 in the first column."""
@@ -101,14 +99,6 @@ def test_weights_of_the_size_are_stationary():
         np.testing.assert_allclose(
             (V - np.average(V, axis=0, weights=w)).T @ excess, ridge * b, atol=2e-3
         )
-
-
-def test_a_planted_size_is_found():
-    rng = np.random.default_rng(0)
-    V = rng.normal(size=(20_000, 2))
-    a = rng.exponential(size=20_000) * np.exp(V @ [0.7, -0.4] + 2)
-    ((b, c),) = SizePath(V, a, np.ones(20_000), (1e-6,)).coefficients
-    np.testing.assert_allclose([*b, c], [0.7, -0.4, 2.0], atol=0.03)
 
 
 def errors_like(X, sizes, seed=0):
@@ -343,9 +333,6 @@ def test_a_function_that_is_reproduced_has_narrow_intervals():
     assert (high - low < 1e-9).all()
     assert (low < high).all()
     assert np.isfinite(model.predict_distribution(X).logpdf(100 + 2 * X[:, 0])).all()
-
-
-# Files
 
 
 def test_files_keep_every_bit(model, tmp_path):

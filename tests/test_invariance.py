@@ -60,15 +60,7 @@ def test_units_are_nothing(name):
     assert_same((model.fit(X, 1000 * y + 7).predict(X) - 7) / 1000, wanted, 1e-6)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        pytest.param({}, marks=pytest.mark.slow),
-        {"select": "last"},
-        {"correct": False},
-        {"cv": 3},
-    ],
-)
+@pytest.mark.parametrize("parameters", [{}, {"select": "last"}, {"correct": False}, {"cv": 3}])
 def test_a_classifier_too(parameters):
     X, y = mixed(100)
     labels = np.digitize(y, np.quantile(y, [0.3, 0.7]))
@@ -134,7 +126,6 @@ def random_problem(seed):
     return X, y + rng.choice([0, 0.1, 0.3, 1]) * rng.standard_normal(n)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("change", [renamed, in_other_units, lambda X: 1000 * X + 7])
 def test_random_problems(change):
     shares = []
@@ -158,9 +149,6 @@ def test_neurons_that_are_equally_good_are_chosen_irrespective_of_rounding():
     for _ in range(4):
         near = X + 1e-8 * rng.standard_normal(X.shape)
         assert_same(regressor(n_nodes=8).fit(near, y).predict(near), wanted, 1e-6)
-
-
-# Rows that a network reproduces keep all their digits
 
 
 def test_an_exact_network_is_found_to_the_last_digits():

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import pickle
-import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
@@ -178,14 +177,6 @@ def test_training_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     again = loaded_again(load(tmp_path / FILE), tmp_path)
     assert_same(again.training_.loss_history, model.training_.loss_history)
     assert_same(again.network_, model.network_)
-
-
-def test_loading_is_enough_in_a_fresh_process(tmp_path: Path):
-    model = fitted()
-    model.save(tmp_path / FILE)
-    code = f"import greedynet; print(greedynet.load({str(tmp_path / FILE)!r}).n_nodes_)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(run.stdout) == model.n_nodes_
 
 
 def test_subclass_is_loaded_as_itself(tmp_path: Path):

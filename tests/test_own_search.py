@@ -140,9 +140,6 @@ def test_very_many_rows_are_sampled_for_it():
     assert {len(rows) for rows, _, _ in search.begun} == {300}
 
 
-# What it is given
-
-
 @each_estimator
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_are_scaled_and_weights_are_square_roots(make, weighted):
@@ -170,9 +167,6 @@ def test_networks_that_are_averaged_have_seeds_of_their_own():
     others = RandomNeurons()
     GreedyNetRegressor(24, search=others, random_state=1).fit(X, y)
     assert others.begun[0][2] != seeds[0]
-
-
-# Where it ends
 
 
 class Nothing:
@@ -223,9 +217,6 @@ def test_a_search_is_told_of_neurons_that_are_not_taken():
     # The affine term alone, and with the one neuron that was taken.
     np.testing.assert_array_equal(model.path_.n_nodes, [2, 3])
     np.testing.assert_array_equal(model.path_.indices, [-1])
-
-
-# As a parameter
 
 
 @each_estimator
@@ -336,9 +327,6 @@ def counting(calls):
             return super().recall(factor, found, *rest)
 
     return Resumed
-
-
-# Activations
 
 
 @dataclass

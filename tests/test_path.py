@@ -91,15 +91,6 @@ def test_a_truncated_model_is_the_network_of_its_width(fitted, name):
     assert model.truncate(model.n_nodes_).expected_error_ == pytest.approx(model.expected_error_)
 
 
-@every_kind
-def test_expected_errors_are_those_of_the_candidates(fitted, name):
-    model = fitted[name]
-    assert model.expected_error_ == model.ladder_.expected_error
-    for n_nodes in model.path_.n_nodes.tolist():
-        told = model.truncate(n_nodes).expected_error_
-        assert np.isclose(told, model.ladder_.errors, rtol=1e-9, atol=0).any()
-
-
 def test_the_smallest_within_a_share_of_the_error(fitted):
     model = fitted["default"]
     path, kept = model.path_, model.expected_error_
@@ -184,9 +175,6 @@ def test_stages_of_classes():
 def test_stages_check_their_inputs_at_once(fitted):
     with pytest.raises(ValueError, match=r"X has 1 features, .* expecting 2"):
         fitted["default"].staged_predict(np.zeros((3, 1)))
-
-
-# Features
 
 
 def test_hidden_layer_is_a_transformer():

@@ -331,9 +331,6 @@ def test_collapsed_map():
     assert share == pytest.approx(display.keep.mean(), abs=0.02)
 
 
-# Neurons
-
-
 def test_kinks_in_the_plane():
     inner = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, -2.0], [1.0, 1.0]])
     biases = np.array([-0.5, 0.0, 1.0, 9.0])
@@ -606,9 +603,6 @@ def test_options_of_the_user_replace_ours(draw, artist):
     assert to_hex(np.ravel(colour)[:4] if not isinstance(colour, str) else colour) == "#123456"
 
 
-# What they refuse
-
-
 def wide(n_features):
     return Network(np.ones((2, n_features)), np.zeros(2), np.ones((2, 1)))
 
@@ -699,9 +693,6 @@ def test_refusals_name_the_argument(message, call, error):
 def test_paths_need_a_fit():
     with pytest.raises(NotFittedError, match="not fitted yet"):
         PathDisplay.from_estimator(GreedyNetRegressor())
-
-
-# Matplotlib at the edge
 
 
 WITHOUT_MATPLOTLIB = """

@@ -170,7 +170,6 @@ def test_an_affine_function_added_to_the_outputs_comes_back(seed, data):
 POWERS = [-1000, -530, 530, 990]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x_power", "y_power"),
     [(a, b) for a in (0, *POWERS) for b in (0, *POWERS) if abs(a - b) <= 1000],
@@ -316,9 +315,6 @@ def test_the_data_are_not_changed(small, data):
     np.testing.assert_array_equal(y, copies[1])
 
 
-# Hardly any data
-
-
 @few_nodes_are_fine
 @pytest.mark.parametrize("n_rows", [1, 2, 3])
 @pytest.mark.parametrize("n_features", [1, 2, 7])
@@ -381,25 +377,6 @@ def test_a_validation_set_does_not_overrule_the_number_of_nodes(small):
     assert model.n_nodes_ == 30
 
 
-@pytest.mark.parametrize(
-    ("search", "parameters"),
-    [
-        ("dictionary", {}),
-        ("dictionary", {"weakness": 0.5}),
-        ("dictionary", {"reduction": "ridgelet", "rule": "oga"}),
-        ("continuous", {"correct": False}),
-    ],
-)
-def test_truncation_to_any_width_equals_the_fit_of_that_width(data, search, parameters):
-    X, y = data
-    small = partial(estimator, search)
-    path = small(select="last", max_nodes=20, **parameters).fit(X, y).path_
-    for width in path.n_nodes[path.n_nodes > 0]:
-        refit = small(n_nodes=int(width), **parameters).fit(X, y)
-        found = path.network.truncate(int(width)).predict(X)
-        np.testing.assert_allclose(found, refit.predict(X), atol=1e-10)
-
-
 def test_a_fold_that_is_soon_exact_does_not_cut_the_others_short(small):
     X = np.linspace(-1, 1, 60)[:, None]
     y = np.abs(X[:, 0])
@@ -429,10 +406,6 @@ def test_folds_may_depend_on_the_outputs(small, data):
     np.testing.assert_array_equal(found, small(cv=folds).fit(*data).ladder_.errors)
 
 
-# Between the rows and beyond them
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "limit"),
     [
@@ -466,9 +439,6 @@ def test_a_column_written_twice_with_rounding(small):
     assert np.abs(moved).max() < 1
 
 
-# Rows that are many or repeated
-
-
 def test_rows_without_weight_do_not_make_data_large(small):
     X, y = noisy()
     weights = np.r_[np.ones(len(X)), 0.0]
@@ -491,9 +461,6 @@ def test_spent_atoms_are_not_proposed_over_and_over(dtype, monkeypatch):
     assert appended.count(False) < 20
 
 
-# Validation data that are far off
-
-
 @pytest.mark.parametrize(
     ("x_scale", "y_scale"),
     [
@@ -511,7 +478,7 @@ def test_validation_data_of_another_scale(small, data, x_scale, y_scale):
 # Around the fit
 
 
-@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("backend", ["threading", "loky"])
 @pytest.mark.parametrize(
     ("search", "name", "values"),
     [("dictionary", "search__rule", ["ols", "oga"]), ("continuous", "correct", [False, True])],

@@ -146,7 +146,6 @@ y = np.tanh(3 * X[:, 0]) + np.abs(X[:, 1])
 """
 
 
-@pytest.mark.slow
 def test_activation_is_one_module_and_two_lines(copy: Copy):
     wanted = recipe("An activation")
     copy.write_module(wanted)
@@ -160,7 +159,6 @@ def test_activation_is_one_module_and_two_lines(copy: Copy):
     assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5
 
 
-@pytest.mark.slow
 def test_loss_is_one_module_and_two_lines(copy: Copy):
     wanted = recipe("A loss")
     copy.write_module(wanted)
@@ -174,11 +172,7 @@ def test_loss_is_one_module_and_two_lines(copy: Copy):
     assert int(re.match(r"(\d+) passed, \d+ deselected", said)[1]) > 5
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "estimator",
-    ["GreedyNetRegressor", pytest.param("GreedyNetClassifier", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("estimator", ["GreedyNetRegressor", "GreedyNetClassifier"])
 def test_search_is_one_module_and_two_lines(copy: Copy, estimator: str):
     wanted = recipe("A search")
     copy.write_module(wanted)
@@ -186,9 +180,6 @@ def test_search_is_one_module_and_two_lines(copy: Copy, estimator: str):
     assert "The 'search' parameter" in copy.python("-c", fit, code=1)
     copy.add_line(wanted)
     assert copy.python("-c", fit + "print(model.n_nodes_)") == "8\n"
-
-
-# A parameter
 
 
 def test_parameter_is_written_in_three_places(copy: Copy):
@@ -243,7 +234,6 @@ def change(path: Path, place: str, lines: str) -> None:
 # An exporter
 
 
-@pytest.mark.slow
 def test_exporter_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegressor):
     wanted = recipe("An exporter")
     copy.write_module(wanted)
@@ -265,7 +255,6 @@ def test_exporter_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegress
     np.testing.assert_allclose(found[:, 0], model.predict(X), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.slow
 def test_new_exporter_is_named_wherever_exporters_are(copy: Copy, model: GreedyNetRegressor):
     wanted = recipe("An exporter")
     copy.write_module(wanted)
@@ -278,7 +267,6 @@ def test_new_exporter_is_named_wherever_exporters_are(copy: Copy, model: GreedyN
     assert copy.python("-c", code).split() == ["True", "greedynet.export.json_file"]
 
 
-@pytest.mark.slow
 def test_new_exporter_passes_the_tests_of_all_exporters(copy: Copy):
     wanted = recipe("An exporter")
     copy.write_module(wanted)
@@ -288,10 +276,6 @@ def test_new_exporter_passes_the_tests_of_all_exporters(copy: Copy):
     assert n_passed > 30
 
 
-# A command
-
-
-@pytest.mark.slow
 def test_command_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegressor):
     wanted = recipe("A command")
     copy.write_module(wanted)
@@ -310,7 +294,6 @@ def test_command_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegresso
     assert too_many.count("\n") == 1
 
 
-@pytest.mark.slow
 def test_new_command_is_in_the_help(copy: Copy):
     wanted = recipe("A command")
     copy.write_module(wanted)
@@ -322,8 +305,6 @@ def test_new_command_is_in_the_help(copy: Copy):
     said = copy.tests("test_commands.py", "every_module or (help_imports and shorten)")
     assert re.match(r"2 passed, \d+ deselected", said)
 
-
-# A chart of the report
 
 REPORT = """
 import numpy as np
@@ -340,7 +321,6 @@ np.save("others.npy", np.sort(np.abs(y[:100] - model.predict(X[:100]))))
 """
 
 
-@pytest.mark.slow
 def test_chart_is_one_script_and_an_entry_with_its_data(copy: Copy, tmp_path: Path):
     section = section_of("A chart of the report")
     ((script, text),) = _SCRIPT.findall(section)

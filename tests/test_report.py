@@ -685,9 +685,6 @@ def test_held_out_rows_of_classes_are_told_once(shown):
     assert "On rows that the fit itself left out: " in text
 
 
-# The data set
-
-
 def test_daylight_is_made_by_its_formula():
     assert daylight_path().read_text(encoding="utf-8") == daylight_text()
 

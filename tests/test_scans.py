@@ -13,8 +13,6 @@ from greedynet.search.scans import groups, make_group, powers
 from greedynet.search.scans import relu as scan
 from greedynet.search.scans.groups import BinnedGroup, BlockGroup, Grid, PowerGroup, ReluGroup
 
-# Scans: the best threshold of every direction of a group, against twins that try them all
-
 
 def law(**strategies):
     """A property of the scan, on the same hundred examples in every run."""
@@ -25,9 +23,6 @@ def law(**strategies):
         )
 
     return decorate
-
-
-# Scans of homogeneous and of smooth neurons equal brute force: all columns written out
 
 
 NO_WEIGHTS = np.empty(0)
@@ -99,9 +94,6 @@ class Problem:
         free = left > dependent * np.sum(G**2, axis=0)
         gains = np.sum((self.r.T @ G) ** 2, axis=0)
         return np.where(free, gains / np.where(free, left, 1), 0)
-
-
-# Sums of powers
 
 
 def naive(p, v, k, t):
@@ -555,14 +547,8 @@ def test_blocks_are_for_many_rows_refined_neurons_and_an_affine_term():
     assert kind(many, 2, mirrored=False) is ReluGroup
 
 
-# The scan of thresholds equals brute force: every interval, with columns written out
-
-
 # Squared share outside the span below which neither the scan nor the twin scores a neuron.
 DEPENDENT = 1e-4
-
-
-# The twin
 
 
 def neuron(p, t, scale):
@@ -638,9 +624,6 @@ def finest(p, r, scale, Q, min_active, reach=0.0, n_points=60):
     return max(found, default=0.0)
 
 
-# The scan
-
-
 def laid_out(projections):
     """Projections of each direction, largest first, and their rows."""
     order = np.argsort(-projections, axis=1, kind="stable")
@@ -676,9 +659,6 @@ def scanned(projections, r, weights, Q, min_active, reach=0.0, dependent=DEPENDE
         thresholds,
     )
     return scores, thresholds
-
-
-# Problems
 
 
 whole = st.integers(-4, 4).map(float)

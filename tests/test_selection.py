@@ -20,7 +20,6 @@ from problems import (
     atoms_of,
     circle,
     follows_the_rule,
-    gaussian,
     golden_spiral,
     noisy,
     planted,
@@ -28,9 +27,6 @@ from problems import (
     sample_sphere,
     some_points,
 )
-
-# Algebra of selection: the factor, products without the lock, the dictionary, rules of choice
-
 
 # The growing factor: orthonormal, equal to QR, residual orthogonal, dependent columns refused.
 
@@ -461,13 +457,6 @@ def test_golden_spiral_of_the_protocol():
     phi, psi = np.pi * (1 + np.sqrt(5)) * i % (2 * np.pi), np.arccos(1 - 2 * i / n)
     wanted = np.c_[np.sin(phi) * np.sin(psi), np.cos(phi) * np.sin(psi), np.cos(psi)]
     np.testing.assert_array_equal(golden_spiral(n), wanted)
-
-
-def test_gaussian_of_the_protocol():
-    vectors = np.random.RandomState(5).randn(50, 4)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    wanted = vectors[np.argsort(vectors[:, 0])]
-    np.testing.assert_array_equal(gaussian(50, 3, random_state=np.random.RandomState(5)), wanted)
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 4])

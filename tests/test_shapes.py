@@ -57,9 +57,6 @@ def largest_bend(predict, X, column, sign, seed=0):
     return float(np.max(sign * (predict(Z) - (predict(left) + predict(right)) / 2)))
 
 
-# Least squares with signs
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_weights_with_signs_are_those_of_bounded_least_squares(seed):
     rng = np.random.default_rng(seed)
@@ -225,9 +222,6 @@ def test_a_descent_in_a_shape_ends_at_a_network_of_it():
     found = descend(rows, start, 1e-3, 200, ReLU(), shape=shape)
     slopes = np.where(shape.monotone != 0, found.L[:-1, 0] + 1e-12, found.L[:-1, 0])
     assert shape.is_of(found.W[:, :-1], found.C[:, 0], slopes)
-
-
-# Search
 
 
 def test_the_scan_finds_the_best_monotone_neuron():

@@ -137,9 +137,6 @@ def test_commands_of_a_page_run_one_after_the_other(name, tmp_path, monkeypatch)
         assert result.exit_code == 0, f"{arguments}: {result.output}"
 
 
-# C
-
-
 def test_c_of_the_recipe_computes_what_the_network_does(tmp_path, monkeypatch):
     if shutil.which("cc") is None:
         pytest.skip("needs a C compiler")

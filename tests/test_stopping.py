@@ -24,9 +24,6 @@ def either(request):
     return partial(GreedyNetRegressor, correct=request.param)
 
 
-# Which width is kept
-
-
 @pytest.mark.parametrize("correct", [True, False])
 @pytest.mark.parametrize("make", [GreedyNetRegressor, GreedyNetClassifier])
 def test_simpler_choices_have_fewer_nodes(make, correct):

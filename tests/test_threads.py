@@ -327,9 +327,6 @@ def test_tables_pass_it_on():
     assert model.estimator._on_neuron is None
 
 
-# Limits of time
-
-
 def test_parts_of_the_time():
     clock = Clock.of(1_000)
     half = clock.until(0.5)

@@ -159,8 +159,7 @@ def test_steps_equal_the_twin(batch_size):
     [
         ("relu", True, 100),
         ("relu", True, 2**19),
-        ("tanh", False, 2**19),
-        *[pytest.param(name, False, 2**19, marks=pytest.mark.slow) for name in ACTIVATIONS],
+        *[(name, False, 2**19) for name in ACTIVATIONS],
     ],
 )
 def test_gradient_equals_finite_difference(block_elements, affine, activation):
@@ -244,18 +243,6 @@ def test_no_epochs_give_the_network_back(greedy, example):
     np.testing.assert_array_equal(result.network.intercept, [0.0])
 
 
-def test_same_seed_same_result(example):
-    (start,) = random_networks(1, 1, 23)
-    found = [
-        train_one(
-            start, example.X_train, example.y_train, epochs=5, batch_size=5, random_state=seed
-        )
-        for seed in (3, 3, 4)
-    ]
-    assert_equal_networks(found[0].network, found[1].network)
-    assert relative_error(found[2].network.biases, found[0].network.biases) > 1e-6
-
-
 def test_affine_term_and_no_neurons():
     X, y = noisy(n_features=2)
     start = Network(np.empty((0, 2)), np.empty(0), np.empty((0, 1)), np.zeros((2, 1)))
@@ -314,7 +301,6 @@ def test_float32_stays_the_users_setting(example, greedy):
 # Several at once
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, None])
 def test_ten_restarts_equal_ten_runs(example, batch_size):
     X, y = example.X_train, example.y_train
@@ -335,7 +321,6 @@ def test_ten_restarts_equal_ten_runs(example, batch_size):
     assert len({result.loss_history[-1] for result in together}) == 10
 
 
-@pytest.mark.slow
 def test_threads_change_nothing(example):
     starts = random_networks(10, 1, 23)
     options = {"epochs": 5, "batch_size": 1}
@@ -360,10 +345,6 @@ def test_groups_are_even(n_networks):
     assert max(sizes) - min(sizes) <= 1
 
 
-# Optimisers
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sgd", "lbfgs"])
 def test_any_optimiser(name, example):
     # L-BFGS asks for the loss as a function of the weights, too.
@@ -431,9 +412,6 @@ def test_bar_appears_after_a_while(monkeypatch, example, greedy):
     with TRAIN_SETTINGS.use(TrainSettings(seconds_without_bar=0.0)):
         train_one(greedy, example.X_train, example.y_train, epochs=5)
     assert "5/5" in stream.getvalue()
-
-
-# Random networks
 
 
 @pytest.mark.parametrize(
@@ -557,7 +535,6 @@ def test_bad_random_networks(bad, error, message):
         random_networks(**({"n_networks": 1, "n_features": 1, "n_nodes": 1} | bad))
 
 
-@pytest.mark.slow
 def test_the_first_divergence_is_told(example, greedy):
     X, y = example.X_train, example.y_train
     larger = replace(greedy, outer_weights=1e100 * greedy.outer_weights)
@@ -573,7 +550,6 @@ def test_the_first_divergence_is_told(example, greedy):
     assert error <= results[0].loss_history[0] * (1 + 1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["jax", "optax"])
 def test_without_the_extra_one_line_says_what_to_install(missing):
     code = f"import sys; sys.modules['{missing}'] = None; import greedynet.train"
@@ -584,10 +560,6 @@ def test_without_the_extra_one_line_says_what_to_install(missing):
     assert 'pip install "greedynet[train]"' in last
 
 
-# The paper
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "low", "high"),
     [(1, 1.00e-02, 1.06e-02), (2, 2.445e-02, 2.445e-02), (3, 3.301e-02, 3.301e-02)],
@@ -598,9 +570,6 @@ def test_paper_training_from_the_greedy_start(number, low, high):
     result = train_one(greedy_start(example), example.X_train, example.y_train, keep="last")
     error = relative_error(result.network.predict(example.X_test), example.y_test)
     assert 0.97 * low <= error <= 1.03 * high
-
-
-# Scaling there and back
 
 
 @pytest.mark.parametrize("search", SEARCHES)

@@ -131,9 +131,6 @@ def test_models_that_cannot_be_trained():
         train(plain, X[:, :1], y)
 
 
-# Two hidden layers
-
-
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_second_layer_is_trained(n_outputs, tmp_path):
     X, y, told = held_out(n_outputs)

@@ -40,9 +40,6 @@ def trained(module, X: np.ndarray, y: np.ndarray, steps: int = 300) -> list[floa
     return losses
 
 
-# The layer
-
-
 def test_no_layer_without_a_known_range_and_no_other_word():
     unknown = random_network(n_features=4)
     assert [type(layer).__name__ for layer in to_torch(unknown)] == ["Linear", "ReLU", "Linear"]
