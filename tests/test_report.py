@@ -409,7 +409,10 @@ def test_growth_is_that_of_the_fit(shown, tmp_path, name, parameters):
         assert growth["nodes"][growth["kept"]] == model.n_nodes_
         np.testing.assert_allclose(growth["training"], path.training_errors, rtol=1e-4)
         np.testing.assert_allclose(growth["heldOut"], path.held_out_errors, rtol=1e-4)
-        wanted = model.expected_error_ / (1.0 if classes else model.ladder_.error_of("mean"))
+        unit = 1.0
+        if not classes:
+            unit = model.ladder_.error_of("mean", form=model.ladder_.choice.form)
+        wanted = model.expected_error_ / unit
         assert growth["heldOut"][growth["kept"]] == pytest.approx(wanted, rel=1e-4)
         assert growth["errorName"] == ("log-loss" if classes else "relative error")
         assert growth["text"] == (
