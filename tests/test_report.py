@@ -20,7 +20,7 @@ from greedynet import (
     write_report,
 )
 from greedynet.activations import ACTIVATIONS
-from greedynet.cli.demo_data import NOISE, daylight_hours, daylight_path, daylight_text
+from greedynet.cli.demo_data import NOISE, daylight_hours, daylight_path
 from greedynet.model.description import column_curves
 from greedynet.report.growth import MOST_STOPS, some_widths
 from greedynet.report.neurons import MOST_NEURONS, MOST_WEIGHTS, neurons_section
@@ -689,7 +689,15 @@ def test_held_out_rows_of_classes_are_told_once(shown):
 
 
 def test_daylight_is_made_by_its_formula():
-    assert daylight_path().read_text(encoding="utf-8") == daylight_text()
+    rng = np.random.default_rng(0)
+    days = rng.integers(1, 366, 2000)
+    reach = np.sin(np.radians(60.0))
+    places = np.degrees(np.arcsin(rng.uniform(-reach, reach, 2000))).round(1) + 0.0
+    hours = daylight_hours(days, places) + NOISE * rng.normal(size=2000)
+    rows = zip(days.tolist(), places.tolist(), hours.tolist(), strict=True)
+    lines = [f"{day},{place:.1f},{time:.2f}" for day, place, time in rows]
+    wanted = "\n".join(["day,latitude,hours", *lines, ""])
+    assert daylight_path().read_text(encoding="utf-8") == wanted
 
 
 def test_daylight_by_what_is_known():

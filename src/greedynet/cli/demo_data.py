@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from greedynet.support.types import Float64
 
-DAYLIGHT = "daylight.csv"
-N_ROWS, FARTHEST, NOISE = 2000, 60.0, 0.25
+NOISE = 0.25
 
 _TILT, _HORIZON = np.radians(23.44), np.radians(-0.833)
 _EQUINOX, _YEAR = 80.0, 365.2422
@@ -45,17 +44,5 @@ def daylight_hours(day: ArrayLike, latitude: ArrayLike) -> Float64:
     return np.asarray(24 / np.pi * np.arccos(np.clip(cosine, -1.0, 1.0)))
 
 
-def daylight_text() -> str:
-    """Return the text of `daylight.csv`, generated again."""
-    rng = np.random.default_rng(0)
-    days = rng.integers(1, 366, N_ROWS)
-    reach = np.sin(np.radians(FARTHEST))
-    places = np.degrees(np.arcsin(rng.uniform(-reach, reach, N_ROWS))).round(1) + 0.0
-    hours = daylight_hours(days, places) + NOISE * rng.normal(size=N_ROWS)
-    rows = zip(days.tolist(), places.tolist(), hours.tolist(), strict=True)
-    lines = [f"{day},{place:.1f},{time:.2f}" for day, place, time in rows]
-    return "\n".join(["day,latitude,hours", *lines, ""])
-
-
 def daylight_path() -> Path:
-    return Path(__file__).with_name(DAYLIGHT)
+    return Path(__file__).with_name("daylight.csv")

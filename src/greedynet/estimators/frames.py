@@ -82,7 +82,7 @@ def _known(estimator: Any) -> Levels:
 
 
 @contextmanager
-def naming_columns(X: Any, argument: str = "X") -> Iterator[None]:
+def naming_columns(X: Any) -> Iterator[None]:
     """Add the first column that is not made of numbers to errors raised within."""
     try:
         yield
@@ -96,7 +96,7 @@ def naming_columns(X: Any, argument: str = "X") -> Iterator[None]:
             what = "empty cell" if example is None else "of them"
             raise kind(f"{error} The first {what} is in the column {name!r}.") from error
         raise kind(
-            f"`{argument}` must hold numbers, got {_kind(example)} such as {str(example)!r} in the "
+            f"`X` must hold numbers, got {_kind(example)} such as {str(example)!r} in the "
             f"column {name!r}. {_advice(name, example)}"
         ) from error
 

@@ -26,7 +26,7 @@ from greedynet.model.bounds import REACHES, widened
 from greedynet.model.candidate import Candidate
 from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
-from greedynet.rows.splitting import Split, counted
+from greedynet.rows.splitting import Split
 from greedynet.support.context import FOR_CHOICE, FitContext
 from greedynet.support.phrases import plural
 from greedynet.support.threads import Pool
@@ -92,7 +92,7 @@ def _climb(
         if scores.candidates and context.clock.is_over(needed):
             break
         what = f" of {plural(candidate.n_neurons, 'neuron')}" if candidate.n_neurons else ""
-        context.tell(f"{candidate}{what} on {counted(len(fits))}")
+        context.tell(f"{candidate}{what} on {plural(len(fits), 'fold')}")
         before = time.monotonic()
         is_large = len(fits) > 1 and objective.is_large(candidate, train, plan)
         _add(candidate, fits, scores, (context if is_large else alone).pool, context)

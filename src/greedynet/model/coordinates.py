@@ -71,10 +71,9 @@ class Coordinates:
         inputs: InputScaling,
         *,
         linear_term: bool,
-        outputs: OutputScaling | None = None,
         rounded: bool = False,
     ) -> "Coordinates":
-        outputs = outputs or OutputScaling.of(rows, centred=linear_term)
+        outputs = OutputScaling.of(rows, centred=linear_term)
         X = inputs.apply(rows.X)
         scaled = Rows(on_grid(X) if rounded else X, rows.Y, rows.weights)
         affine = AffineTerm.of(scaled) if linear_term else AffineTerm.absent(scaled)

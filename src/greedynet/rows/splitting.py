@@ -215,10 +215,6 @@ def repeated_folds(
     ]
 
 
-def counted(n_folds: int) -> str:
-    return "1 fold" if n_folds == 1 else f"{n_folds} folds"
-
-
 def with_copies(rows: Rows, settings: FoldSettings) -> Rows:
     """Return canonical rows that count as often as they have copies, if few are distinct."""
     copies = n_copies(rows, settings)

@@ -35,16 +35,30 @@ def scores(
     return squares
 
 
-def proposal(dictionary: Atoms, atom: int) -> Proposal:
-    return Proposal(
-        point=dictionary.points[atom],
-        norm=float(dictionary.norms[atom]),
-        column=dictionary.columns(np.array([atom]))[:, 0],
-        index=int(dictionary.labels[atom]),
-    )
+class _AtomSearch:
+    """A search that excludes the atom it proposed, whether it was taken or not."""
+
+    dictionary: Atoms
+    _outside: Float64
+    _best: int
+
+    def accept(self, factor: Factor) -> None:
+        self._outside[self._best] = 0.0
+
+    def reject(self) -> None:
+        self._outside[self._best] = 0.0
+
+    def _proposal(self) -> Proposal:
+        atom = self._best
+        return Proposal(
+            point=self.dictionary.points[atom],
+            norm=float(self.dictionary.norms[atom]),
+            column=self.dictionary.columns(np.array([atom]))[:, 0],
+            index=int(self.dictionary.labels[atom]),
+        )
 
 
-class DictionarySearch:
+class DictionarySearch(_AtomSearch):
     """Finds the best atom by OGA or OLS, updated by one product with the dictionary per step.
 
     With `c = D' r` and `p_j = || (I - QQ') g_j ||^2`, a new orthonormal column `q` with
@@ -90,13 +104,7 @@ class DictionarySearch:
         self._best = int(np.argmax(score))
         if not score[self._best] > 0:
             return None
-        return proposal(self.dictionary, self._best)
-
-    def accept(self, factor: Factor) -> None:
-        self._outside[self._best] = 0.0
-
-    def reject(self) -> None:
-        self._outside[self._best] = 0.0
+        return self._proposal()
 
     def memory(self) -> tuple[int, Float64 | None, Float64, tuple[int, int, float]]:
         """Return the atom just proposed, and the state of all atoms."""
@@ -112,7 +120,7 @@ class DictionarySearch:
             self._correlations = None if known is None else known.copy()
             self._outside = outside.copy()
             self._seen, self._since_refresh, self._fresh_norm = counts
-        return proposal(self.dictionary, found)
+        return self._proposal()
 
     def _update(self, factor: Factor) -> Float64:
         """Update outside norms and correlations; return the correlations."""
@@ -140,7 +148,7 @@ MIN_GROUP = 16
 _REMEMBERED = ("_correlations", "_outside", "_known", "_residual_norms", "_leader_losses")
 
 
-class WeakSearch:
+class WeakSearch(_AtomSearch):
     """Finds an atom whose score is at least `weakness`, the `t` below, times the best.
 
     Section 2.1 of the paper suggests this algorithm for large dictionaries. For an atom `g` that
@@ -202,13 +210,7 @@ class WeakSearch:
             if score[top] > best**2:
                 best = float(np.sqrt(score[top]))
                 self._best = self._groups[i].start + top
-        return proposal(self.dictionary, self._best) if best > 0 else None
-
-    def accept(self, factor: Factor) -> None:
-        self._outside[self._best] = 0.0
-
-    def reject(self) -> None:
-        self._outside[self._best] = 0.0
+        return self._proposal() if best > 0 else None
 
     def memory(self) -> tuple[int, list[NDArray[Any]], tuple[int, int]]:
         """Return the atom just proposed, and the state of atoms and groups."""
@@ -222,7 +224,7 @@ class WeakSearch:
             for name, array in zip(_REMEMBERED, arrays, strict=True):
                 # A copy: this array is modified, the recorded one must not be.
                 setattr(self, name, array.copy())
-        return proposal(self.dictionary, found)
+        return self._proposal()
 
     def _measure(self) -> Float64:
         """Distance of every atom from its leader: `|| h - g ||^2 = 2 - 2 <h, g>`."""

@@ -34,33 +34,17 @@ class Names:
 
 @dataclass(frozen=True)
 class Option:
-    """An option of `greedynet fit`.
+    """An option of `greedynet fit`."""
 
-    Attributes
-    ----------
-    flag : str
-        Its name, such as "--nodes".
-    help : str
-        Its meaning.
-    metavar : str or None
-        What stands for its value; None for a flag, or for `Names`, which are listed.
-    values : Whole, Number, Names, "text", "int", "float", "file", "flag" or "end"
-        What it takes; "end" is a number, one of two that make the value.
-    reader : str
-        The function of `cli.options` that reads its text.
-    is_repeatable : bool
-        Whether it may be given several times.
-    means : object
-        The number that it gives to a column, for shapes.
-    """
-
-    flag: str
+    flag: str  # its name, such as "--nodes"
     help: str
-    metavar: str | None = None
+    metavar: str | None = None  # stands for its value; None for a flag, or for `Names`
+    # What it takes: "text", "int", "float", "file", "flag", or "end", one of two numbers that make
+    # the value.
     values: Whole | Number | Names | str = "text"
-    reader: str = ""
+    reader: str = ""  # the function of `cli.options` that reads its text
     is_repeatable: bool = False
-    means: int | None = None
+    means: int | None = None  # the number that it gives to a column, for shapes
 
     @property
     def variable(self) -> str:
@@ -73,30 +57,16 @@ BOTH, NUMBERS, CLASSES = ("regressor", "classifier"), ("regressor",), ("classifi
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of the estimators.
-
-    Attributes
-    ----------
-    name : str
-    type : str
-        As in a docstring, without the default.
-    meaning : str
-        As in a docstring.
-    allowed : tuple
-        What it may be: `Whole`, `Number`, `Names`, a type, None, or a word that scikit-learn's
-        checks know, such as "boolean". Empty for anything, which is checked later.
-    of : tuple of str
-        The estimators that have it.
-    options : tuple of Option
-        Its spelling on the command line; empty if it has none.
-    """
+    """A parameter of the estimators."""
 
     name: str
-    type: str
-    meaning: str
+    type: str  # as in a docstring, without the default
+    meaning: str  # as in a docstring
+    # What it may be: `Whole`, `Number`, `Names`, a type, None, or a word that scikit-learn's checks
+    # know, such as "boolean". Empty for anything, which is checked later.
     allowed: tuple[Any, ...] = ()
     of: tuple[str, ...] = BOTH
-    options: tuple[Option, ...] = ()
+    options: tuple[Option, ...] = ()  # its spelling on the command line, if it has one
 
 
 # In the order in which a user needs them, which is that of the constructors.
