@@ -567,16 +567,8 @@ WRONG_KINDS = {
 MISTAKES = {
     "`y` must be given": (LAZY_X, None),
     "`X` must have rows and columns, got 1 dim": (LAZY_Y, LAZY_Y),
-    r"`X` must be split by rows only, got 2 chunks of columns: write `X.rechunk\(\{1: -1\}\)`": (
-        LAZY_X.rechunk({1: 2}),
-        LAZY_Y,
-    ),
     r"known number of columns, .*compute_chunk_sizes\(\)": (LAZY_X[:, (LAZY_X[0] > 0)], LAZY_Y),
     "got 600 and 500": (LAZY_X, LAZY_Y[:500]),
-    r"with \(200, 200, 200\) rows, got \(300, 300\): write `y.rechunk\(\{0: X.chunks\[0\]\}\)`": (
-        LAZY_X,
-        LAZY_Y.rechunk(300),
-    ),
     "`y` must have as many partitions as `X`, 3, got 2": (
         LAZY_X,
         TABLE["a"].repartition(npartitions=2),
@@ -620,6 +612,18 @@ def test_mistakes_are_named(client, kind, error, message, given):
     with pytest.raises(error, match=message):
         model.fit(*given)
     assert not hasattr(model, "network_")
+
+
+def test_other_chunks_give_the_same_network(client):
+    """Columns are put together, and outputs and weights divided as the inputs."""
+    weights = da.ones(600, chunks=600)
+    model = DaskGreedyNetRegressor(n_nodes=4)
+    model.client = client
+    wanted = model.fit(LAZY_X, LAZY_Y).network_
+    columns = LAZY_X.rechunk({1: 2})
+    found = model.fit(columns, LAZY_Y.rechunk(300), weights)
+    np.testing.assert_array_equal(found.network_.predict(X_), wanted.predict(X_))
+    np.testing.assert_array_equal(found.predict(columns).compute(), wanted.predict(X_))
 
 
 def test_very_many_rows_with_a_rare_class(client):

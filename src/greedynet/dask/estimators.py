@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.dask.cluster import explain_lost_scheduler
-from greedynet.dask.partitions import Partitions, check_inputs, partitions_of_files
+from greedynet.dask.partitions import Partitions, checked_inputs, partitions_of_files
 from greedynet.dask.shard import Moments, count_correct
 from greedynet.dask.source import DaskSource
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
@@ -124,7 +124,7 @@ class DaskEstimator(BaseGreedyNet):
 
         `X`, `y` and `sample_weight` are as in `fit`.
         """
-        self._check_inputs(X)
+        self._checked_inputs(X)
         raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws()
         model, client = self._without_names(), self._synchronous_client()
         shared, score = delayed(model, pure=False), delayed(self._score_part, pure=False)
@@ -151,7 +151,7 @@ class DaskEstimator(BaseGreedyNet):
         It has `width` columns, or one dimension for None. The model is one task of the graph, on
         which every block depends.
         """
-        self._check_inputs(X)
+        X = self._checked_inputs(X)
         model = self._without_names()
         inputs = X if isinstance(X, da.Array) else X.to_dask_array()
         words = method.strip("_").replace("_", "-")
@@ -180,12 +180,13 @@ class DaskEstimator(BaseGreedyNet):
         found = self._lazily("_outside_columns", X, d + 1, np.float64)
         return Outside(found[:, :d] > 0, found[:, d], self._input_names())
 
-    def _check_inputs(self, X: Any) -> None:
-        """Raise an error unless the inputs match those of the fit, without computing them."""
+    def _checked_inputs(self, X: Any) -> Any:
+        """Return inputs, split by rows, that match those of the fit, without computing them."""
         check_is_fitted(self)
-        check_inputs(X, type(self).__name__)
+        X = checked_inputs(X, type(self).__name__)
         columns = X if isinstance(X, da.Array) else X._meta
         validate_data(self, columns, reset=False, skip_check_array=True)
+        return X
 
     def _without_names(self) -> Any:
         """Return the local estimator for blocks, which have no feature names."""

@@ -30,7 +30,7 @@ class Partitions:
 
     @staticmethod
     def of(X: Any, y: Any, sample_weight: Any, owner: str) -> "Partitions":
-        check_inputs(X, owner)
+        X = checked_inputs(X, owner)
         if y is None:
             raise ValueError(f"`y` must be given to {owner}, got None.")
         parts = {"X": _pieces(X)}
@@ -78,8 +78,8 @@ def check_collection(values: Any, name: str, owner: str) -> None:
         )
 
 
-def check_inputs(X: Any, owner: str) -> None:
-    """Raise an error unless the inputs are a numeric matrix, split by rows."""
+def checked_inputs(X: Any, owner: str) -> Any:
+    """Return inputs, split by rows; raise an error unless they are a numeric matrix."""
     check_collection(X, "X", owner)
     if X.ndim != 2:
         raise ValueError(
@@ -95,7 +95,7 @@ def check_inputs(X: Any, owner: str) -> None:
                 f"`X` must hold numbers, got other types in the columns {others}: drop or encode "
                 "them, such as categories by `dask.dataframe.get_dummies(X.categorize())`."
             )
-        return
+        return X
     if X.dtype.kind not in "biufO":
         raise ValueError(f"`X` must hold numbers, got {X.dtype}.")
     if np.isnan(X.shape[1]):
@@ -103,11 +103,7 @@ def check_inputs(X: Any, owner: str) -> None:
             "`X` must have a known number of columns, got an unknown one: write "
             "`X.compute_chunk_sizes()` first."
         )
-    if X.numblocks[1] > 1:
-        raise ValueError(
-            f"`X` must be split by rows only, got {X.numblocks[1]} chunks of columns: write "
-            "`X.rechunk({1: -1})`."
-        )
+    return X.rechunk({1: -1})
 
 
 def n_columns(X: Any) -> int:
@@ -140,22 +136,15 @@ def _aligned(values: Any, name: str, X: Any, inputs: list[Delayed], owner: str) 
         raise ValueError(
             f"`{name}` must have {' or '.join(map(str, dimensions))} dimensions, got {values.ndim}."
         )
-    if isinstance(values, da.Array) and values.ndim == 2 and values.numblocks[1] > 1:
-        raise ValueError(
-            f"`{name}` must be split by rows only, got {values.numblocks[1]} chunks of columns: "
-            f"write `{name}.rechunk({{1: -1}})`."
-        )
     mine, theirs = row_chunks(values), row_chunks(X)
     if mine and theirs and sum(mine) != sum(theirs):
         raise ValueError(
             f"`X` and `{name}` must have the same number of rows, got {sum(theirs):,} and "
             f"{sum(mine):,}."
         )
-    if mine and theirs and mine != theirs:
-        raise ValueError(
-            f"`{name}` must be split into the same partitions as `X`, with {_listed(theirs)} "
-            f"rows, got {_listed(mine)}: write `{name}.rechunk({{0: X.chunks[0]}})`."
-        )
+    if isinstance(values, da.Array):
+        along_rows = {0: theirs} if mine and theirs else {}
+        values = values.rechunk(along_rows | ({1: -1} if values.ndim == 2 else {}))
     pieces = _pieces(values)
     if len(pieces) != len(inputs):
         raise ValueError(
@@ -163,11 +152,6 @@ def _aligned(values: Any, name: str, X: Any, inputs: list[Delayed], owner: str) 
             "split both in the same way, or take them from one DataFrame."
         )
     return pieces
-
-
-def _listed(chunks: tuple[int, ...]) -> str:
-    few = ", ".join(map(str, chunks[:4]))
-    return f"({few}, ...)" if len(chunks) > 4 else f"({few})"
 
 
 def partitions_of_files(path: Path, y: Any, sample_weight: Any) -> Partitions:
