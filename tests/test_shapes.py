@@ -491,9 +491,10 @@ def test_commands_have_shapes(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"monotonic_cst": [1, 0]}, "one number for each of the 3 columns"),
+        ({"monotonic_cst": [1, 0]}, r"for each column.* shape \(2,\) .* has 3 features"),
+        ({"convex": [[1, 0, 0]]}, r"`convex` has the shape \(1, 3\), not one dimension"),
         ({"monotonic_cst": [1, 0, 2]}, "1 for increasing, -1 for decreasing"),
-        ({"monotonic_cst": {"a": 1}}, "has no column names"),
+        ({"monotonic_cst": {"a": 1}}, "feature names. Pass `monotonic_cst` as an integer array"),
         ({"convex": [1, 0, 0], "hidden_layers": 2}, "hidden_layers=1"),
         ({"monotonic_cst": [1, 0, 0], "activation": "sin"}, 'activation="relu"'),
         ({"convex": [1, 0, 0], "activation": "tanh"}, 'activation="relu" or "softplus"'),
@@ -502,7 +503,7 @@ def test_commands_have_shapes(tmp_path):
         ({"monotonic_cst": [1, 0, 0], "search": "dictionary"}, 'search="continuous"'),
         ({"convex": [1, 0, 0], "bounds": "seen"}, "no upper end for a convex function"),
         ({"convex": [1, 0, 0], "bounds": (None, 99)}, "no upper end for a convex function"),
-        ({"convex": {"a": -1}, "bounds": (-99, None)}, "column names"),
+        ({"convex": {"a": -1}, "bounds": (-99, None)}, "feature names"),
         ({"convex": [-1, 0, 0], "bounds": (-99, None)}, "no lower end for a concave function"),
     ],
 )

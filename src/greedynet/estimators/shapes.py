@@ -8,6 +8,7 @@ the output, whichever that is.
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _check_monotonic_cst
 
 from greedynet.activations import get_activation, has_small_slopes, is_convex
 from greedynet.estimators.frames import features_of
@@ -21,8 +22,9 @@ from greedynet.rows.shape import Shape
 from greedynet.support.checks import check_float, is_number
 from greedynet.support.types import Float64
 
+CST = "monotonic_cst"
 _MEANINGS = {
-    "monotonic_cst": "1 for increasing, -1 for decreasing, 0 for any",
+    CST: "1 for increasing, -1 for decreasing, 0 for any",
     "convex": "1 for convex, -1 for concave, 0 for any",
 }
 # The parameters for shapes.
@@ -81,46 +83,18 @@ def _of_features(model: Any, name: str, n_inputs: int) -> Float64:
 
 
 def _of_columns(model: Any, name: str) -> Float64:
-    """Return what is asked for of each column of `X`."""
-    given, n = getattr(model, name), model.n_features_in_
-    found = np.zeros(n)
-    if given is None:
-        return found
-    if isinstance(given, dict):
-        names = getattr(model, "feature_names_in_", None)
-        for key, value in given.items():
-            found[_position(name, key, names)] = _checked(name, value)
-        return found
-    values = np.asarray(given)
-    if values.shape != (n,):
-        raise ValueError(
-            f"`{name}` must have one number for each of the {n} columns of `X`, {_MEANINGS[name]}, "
-            f"got {_described(values)}: write a list of {n} numbers, or a dict of column names."
-        )
-    return np.array([_checked(name, value) for value in values.tolist()])
-
-
-def _described(values: Any) -> str:
-    return f"{len(values)} numbers" if values.ndim == 1 else f"the shape {values.shape}"
-
-
-def _position(name: str, key: Any, names: Any) -> int:
-    if names is None:
-        raise ValueError(
-            f"`{name}` must be a list with one number for each column if `X` has no column names, "
-            f"got a dict with {key!r}: pass a data frame, or a list."
-        )
-    known = list(names)
-    if key not in known:
-        raise ValueError(f"`{name}` must name columns of `X`, {known}, got {key!r}.")
-    return known.index(key)
-
-
-def _checked(name: str, value: Any) -> float:
-    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not is_number or value not in (-1, 0, 1):
-        raise ValueError(f"`{name}` must be {_MEANINGS[name]}, got {value!r}.")
-    return float(value)
+    """Return what is asked for of each column of `X`, as scikit-learn reads it."""
+    given = getattr(model, name)
+    try:
+        if isinstance(given, dict):
+            given = given or None  # an array without names needs none
+        elif np.ndim(given) > 1:
+            raise ValueError(f"{CST} has the shape {np.shape(given)}, not one dimension.")
+        return np.asarray(_check_monotonic_cst(model, given), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        said = str(error).replace(CST, f"`{name}`")
+        wanted = f"`{name}` must be {_MEANINGS[name]} for each column of `X`"
+        raise ValueError(f"{wanted}: {said}") from None
 
 
 def _check_others(model: Any, n_outputs: int) -> None:

@@ -1,7 +1,8 @@
 """scikit-learn's checks of training data, sparse or not, with errors that name the argument."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -95,34 +96,38 @@ def _check_again(X: Any, kinds: list[Any], finite: bool | Literal["allow-nan"]) 
         raise ValueError(f"{error}{advice}") from None
 
 
-def check_training(
-    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
-) -> tuple[NDArray[np.floating], Float64]:
+def _validated(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike, column: Callable[[Any], Any], **how: Any
+) -> tuple[NDArray[np.floating], NDArray[Any]]:
     """Apply scikit-learn's checks of training data; errors name `X` or `y`."""
     kinds, finite = [np.float64, np.float32], finite_or_nan(estimator.missing == "learn")
     check_unmasked(X, "X")
+    check_unmasked(y, "y")
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             inputs, outputs = validate_data(
-                estimator,
-                X,
-                y,
-                dtype=kinds,
-                multi_output=True,
-                y_numeric=True,
-                ensure_all_finite=finite,
+                estimator, X, y, dtype=kinds, ensure_all_finite=finite, **how
             )
     except (TypeError, ValueError, OverflowError):
         checked = _check_again(X, kinds, finite)
         if y is not None:
-            check_same_length(X=checked, y=check_columns(y, "y"))
+            with named("y"):
+                check_same_length(X=checked, y=column(y))
         raise
-    for name, values in (("X", X), ("y", y)):
-        check_kind(values, name)
-    check_unmasked(y, "y")
+    check_kind(X, "X")
+    check_size(inputs, "X")
+    return inputs, outputs
+
+
+def check_training(
+    estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
+) -> tuple[NDArray[np.floating], Float64]:
+    """Return inputs and outputs of a regression."""
+    column = partial(check_columns, name="y")
+    inputs, outputs = _validated(estimator, X, y, column, multi_output=True, y_numeric=True)
+    check_kind(y, "y")
     check_columns(outputs, "y")
     outputs = np.asarray(outputs, dtype=np.float64)
-    check_size(inputs, "X")
     check_size(outputs, "y")
     return inputs, outputs
 
@@ -130,24 +135,11 @@ def check_training(
 def check_classes(
     estimator: BaseEstimator, X: ArrayLike, y: ArrayLike
 ) -> tuple[NDArray[np.floating], NDArray[Any]]:
-    """Apply scikit-learn's checks of classification data."""
+    """Return inputs and labels of a classification."""
     # scikit-learn detects NaN among numbers, but neither None nor pandas.NA among texts.
     if y is not None and getattr(getattr(y, "dtype", None), "kind", "O") not in "biuf":
         check_labels(y, "y")
-    kinds, finite = [np.float64, np.float32], finite_or_nan(estimator.missing == "learn")
-    check_unmasked(X, "X")
-    check_unmasked(y, "y")
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            inputs, labels = validate_data(estimator, X, y, dtype=kinds, ensure_all_finite=finite)
-    except (TypeError, ValueError, OverflowError):
-        checked = _check_again(X, kinds, finite)
-        if y is not None:
-            with named("y"):
-                check_same_length(X=checked, y=column_or_1d(y))
-        raise
-    check_kind(X, "X")
-    check_size(inputs, "X")
+    inputs, labels = _validated(estimator, X, y, column_or_1d)
     try:
         with np.errstate(invalid="ignore"):
             check_classification_targets(labels)
