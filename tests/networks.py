@@ -12,6 +12,9 @@ from greedynet import GreedyNetRegressor, Network
 from greedynet.activations import ACTIVATIONS, LeakyReLU, odd_part
 from greedynet.model.ramps import Ramps
 from greedynet.support.tensorfile import write_tree
+from greedynet.tables.columns import Columns, Input
+from greedynet.tables.kinds import Categories, Dates, Durations
+from greedynet.tables.model import TableModel
 from problems import regressor
 
 DTYPES = ("float32", "float64")
@@ -213,3 +216,40 @@ def impostor(network: Network) -> Network:
 def write_state(path: Path, state: object) -> None:
     """Write a file with what is said to be a network."""
     write_tree(path, "network", state)
+
+
+# Columns of moments, of which models are drawn.
+KINDS = {
+    "days": Dates("2019-03-05", "2020-12-24", "days", ("year", "week")),
+    "years": Dates("2011-03-05", "2019-12-24", "years", ("year", "week")),
+    "times": Dates("2020-02-27 22:00:00", "2020-03-09 13:00:00", "days", ("week", "day")),
+    "clock": Durations(2, is_clock=True),
+}
+
+
+def all_moments(name: str, step: str):
+    """Return the moments of a column, `step` apart; minutes of a clock."""
+    kind = KINDS[name]
+    if isinstance(kind, Durations):
+        return np.arange(0, 24 * 60).astype("m8[m]").astype("m8[us]")
+    ends = np.array([kind.first, kind.last], dtype=f"M8[{step}]")
+    return np.arange(ends[0], ends[1] + 1).astype("M8[us]")
+
+
+def drawn_model_of_moments(name: str, seed: int, n_neurons: int = 10):
+    """Return a model of a random network over moments, a number, and a category."""
+    rng, kind = np.random.default_rng(seed), KINDS[name]
+    columns = (Input("when", kind), Input("size"), Input("kind", Categories(("A", "B"))))
+    moments = all_moments(name, "h")
+    inner = np.zeros((len(moments), kind.n_features))
+    kind.encode(moments, inner)
+    low = np.array([*inner.min(axis=0), 0.0, 0.0, 0.0])
+    high = np.array([*inner.max(axis=0), 2.0, 1.0, 1.0])
+    width, d = high - low, len(low)
+    W = rng.normal(size=(n_neurons, d)) / width
+    at = low + width * rng.random((n_neurons, d))
+    slopes = rng.normal(size=(d, 1)) / width[:, None]
+    network = Network(
+        W, -(W * at).sum(axis=1), rng.normal(size=(n_neurons, 1)), slopes, -(low @ slopes)
+    )
+    return TableModel(Columns(columns), replace(network, input_range=np.array([low, high])))

@@ -22,11 +22,12 @@ from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
 from greedynet.cli import main
 from greedynet.exact import extremes, is_monotone, largest_difference, optimise, sensitivity
 from greedynet.exact.answers import likeness
+from greedynet.exact.conditions import parse_conditions, parse_constraint
 from greedynet.exact.form import PiecewiseLinear
 from greedynet.exact.programme import without_stray_lines
 from greedynet.exact.questions import columns_of
 from greedynet.exact.space import Space
-from greedynet.exact.where import parse_conditions, parse_constraint, region_of
+from greedynet.exact.where import region_of
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.kinds import Categories, Dates
 from networks import Ramps, random_network
@@ -813,7 +814,7 @@ def test_constraints_with_booleans():
         ),
         ({"where": {"flag": 0.5}}, "`where` must leave True or False for 'flag', got 0.5"),
         ({"where": {"x0 is missing": 2}}, "must leave True or False for 'x0 is missing', got 2"),
-        ({"integer": ["kind"]}, "`integer` must name columns of numbers, got the category 'kind'"),
+        ({"integer": ["kind"]}, "`integer` must name columns of numbers, got 'kind': one of A"),
         ({"constraints": [({"kind": 1}, 2)]}, "a number in every row of the region, got 'kind'"),
         (
             {"constraints": [({"x0": 1}, 2)], "where": {"x0": [(0, 1), NAN]}},
@@ -902,8 +903,8 @@ def test_a_saved_estimator_is_asked_by_its_columns(tmp_path):
     ("parse", "text", "match"),
     [
         (parse_where, "age<=3", "a condition on a column"),
-        (parse_where, "kind<=A", "by '=', got 'kind<=A'"),
-        (parse_where, "size<=x", "compare with a number"),
+        (parse_where, "kind<=A", "by '=', such as 'kind=A', got 'kind<=A'"),
+        (parse_where, "size<=x", "compare 'size' with numbers, got 'size<=x'"),
         *(
             (parse_sum, text, "`constraint` must be a sum of columns that is at most")
             for text in ("x0 x1 <= 2", "x0 + z <= 2", "x0 = 2", "x0 <= x1", "<= 2")

@@ -81,6 +81,8 @@ def as_options(message: str) -> str:
     message = re.sub(r"(--(?:missing|dates)) '(\w+)'", r"\1 \2", message)
     message = re.sub(r"`output=(\d+)`", r"--output \1", message)
     message = re.sub(r"^`(ignore|text|output|repeats)` ", r"--\1 ", message)
+    message = re.sub(r"`(where|constraint|integer)s?`", r"--\1", message)
+    message = re.sub(r"`column` must (hold|vary)", r"--monotone must name columns that \1", message)
     message = re.sub(r"`?bounds=\((.+?), (.+?)\)`?", _bounds, message)
     message = re.sub(rf"\b({_SINGLE})=(?!None\b)(?=[\w.+-])", r"`\1` ", message)
     message = re.sub(r"The '(\w+)' parameter of \w+", r"`\1`", message)

@@ -1,6 +1,7 @@
 """Questions about the changes of a network along one column: its direction, its steepest slopes."""
 
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,10 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.exact.answers import Change, Monotone
+from greedynet.exact.branching import Largest, Solve, largest, near
 from greedynet.exact.form import PiecewiseLinear
 from greedynet.exact.programme import maximise
-from greedynet.exact.questions import SECONDS, Question, asked_region, difference
-from greedynet.exact.region import ChoiceColumn, Region
+from greedynet.exact.questions import (
+    SECONDS,
+    Question,
+    asked_region,
+    difference,
+    outputs,
+    outside_of,
+)
+from greedynet.exact.region import Region
+from greedynet.exact.region_columns import ChoiceColumn
 from greedynet.exact.slopes import Slope, extreme_slopes, flat_slopes, steepest, steepest_within
 from greedynet.exact.space import Space
 from greedynet.exact.where import Where
@@ -73,17 +83,30 @@ def is_monotone(
     True
     """
     start = time.perf_counter()
-    asked = _along(model, asked_region(model, where, X), column, output)
-    sign = 1.0 if increasing else -1.0
+    end = start + max_seconds
+    region = asked_region(model, where, X)
+    region.changing(column)
+    # Of a region with many moments, a few first.
+    asked = _along(model, region.sampled, column, output)
+    sign, bound = 1.0 if increasing else -1.0, 0.0
+    regions = deque([region])
     pair = asked.counterexample(asked.drawn_rows(), sign)
+    while regions and pair is None:
+        node = regions.popleft()
+        part = _along(model, node.exact or node.enclosed, column, output)
+        steepest = 0.0
+        for found in part.slopes(-sign, end, below=asked.rounding):
+            steepest = max(steepest, found.bound)
+            if found.value > 0:
+                row = found.row if node.exact else node.at_moments(found.row, near(found.row))[1]
+                pair = pair or asked.counterexample(row[None], sign)
+        is_proven = steepest <= asked.rounding
+        if is_proven or node.exact or time.perf_counter() > end:
+            bound = max(bound, steepest)
+        else:
+            regions += node.halves
     if pair is not None:
         return asked.answer(increasing, False, None, pair, time.perf_counter() - start)
-    bound = 0.0
-    for found in asked.slopes(-sign, start + max_seconds, below=asked.rounding):
-        bound = max(bound, found.bound)
-        pair = asked.counterexample(found.row[None], sign) if found.value > 0 else None
-        if pair is not None:
-            return asked.answer(increasing, False, None, pair, time.perf_counter() - start)
     holds = True if bound <= asked.rounding else None
     return asked.answer(increasing, holds, bound, None, time.perf_counter() - start)
 
@@ -116,29 +139,42 @@ def sensitivity(
     region = asked_region(model, where, X)
     if columns is None:
         columns = [column.name for column in region.columns if column.changes]
-    return {
-        column: _change(_along(model, region, column, output), max_seconds) for column in columns
-    }
+    return {column: _change(model, region, column, output, max_seconds) for column in columns}
 
 
-def _change(asked: "_Along", max_seconds: float) -> Change:
+def _change(model: Any, region: Region, column: Any, output: Any, max_seconds: float) -> Change:
     start = time.perf_counter()
-    flat = asked.at_bounds(max_seconds / 4)
-    falls = [*asked.slopes(-1.0, start + max_seconds / 2), *flat]
-    rises = [*asked.slopes(1.0, start + max_seconds), *flat]
-    fall, rise = (max(found, key=lambda s: s.value) for found in (falls, rises))
-    low, high = (max(s.bound for s in found) for found in (falls, rises))
-    close = asked.rounding + 1e-6 * max(abs(fall.value), abs(rise.value))
+    name = region.changing(column).name
+    fall, rise = (
+        largest(region, _steepest(model, column, output, sign), None, max_seconds / 2)
+        for sign in (-1.0, 1.0)
+    )
+    close = fall.tolerance + 1e-6 * max(abs(fall.value), abs(rise.value))
     return Change(
-        column=asked.column.name,
+        column=name,
         steepest_fall=0.0 - fall.value,
         steepest_rise=rise.value,
-        bounds=(0.0 - low, high),
-        rows=(asked.region.row(fall.row), asked.region.row(rise.row)),
-        proven=low - fall.value <= close and high - rise.value <= close,
+        bounds=(0.0 - fall.bound, rise.bound),
+        rows=(fall.region.row(fall.point), rise.region.row(rise.point)),
+        proven=fall.bound - fall.value <= close and rise.bound - rise.value <= close,
         seconds=time.perf_counter() - start,
-        outside=asked.outside(np.array([fall.row, rise.row])),
+        outside=outside_of(model, np.array([fall.point, rise.point])),
     )
+
+
+def _steepest(model: Any, column: Any, output: Any, sign: float) -> Solve:
+    """Return what finds the steepest slope along a column, times the sign, in a region."""
+
+    def solve(region: Region, seconds: float) -> Largest:
+        end = time.perf_counter() + seconds
+        asked = _along(model, region, column, output)
+        flat = asked.at_bounds(seconds / 2)
+        slopes = [*asked.slopes(sign, end), *flat]
+        best = max(slopes, key=lambda slope: slope.value)
+        bound = max(slope.bound for slope in slopes)
+        return Largest(best.value, bound, asked.rounding, best.row, asked.region)
+
+    return solve
 
 
 def _along(model: Any, region: Region, given: Any, output: Any) -> "_Along":
@@ -153,7 +189,7 @@ class _Along(Question):
 
     def __init__(self, model: Any, region: Region, output: Any, column: Any) -> None:
         super().__init__(model, region, output)
-        self.asked_output, self.column = output, column
+        self.column = column
         drawn = self.form(self.space.drawn(_DRAWN))
         seen = drawn if self.limits is None else self.limits.apply(drawn)
         self.spread = float(np.ptp(seen) or np.ptp(drawn)) or 1.0
@@ -201,7 +237,7 @@ class _Along(Question):
         best, pair = _ROUNDING * self.spread, None
         for row in rows:
             line = self._line(row)
-            values = sign * self.outputs(line)
+            values = sign * outputs(self.model, self.output, line)
             falls = np.maximum.accumulate(values) - values
             second = int(falls.argmax())
             if falls[second] > best:
@@ -237,10 +273,10 @@ class _Along(Question):
     ) -> Monotone:
         predictions = rows = outside = None
         if pair is not None:
-            a, b = self.outputs(np.array(pair)).tolist()
+            a, b = outputs(self.model, self.output, np.array(pair)).tolist()
             predictions = (a, b)
             rows = (self.region.row(pair[0]), self.region.row(pair[1]))
-            outside = self.outside(np.array(pair))
+            outside = outside_of(self.model, np.array(pair))
         return Monotone(
             self.column.name, increasing, holds, bound, pair, predictions, rows, seconds, outside
         )
@@ -258,7 +294,7 @@ class _Across(_Along):
 
     def slopes(self, sign: float, end: float, below: float = -np.inf) -> Iterator[Slope]:
         sides = (self.region.replaced(self.column.only(place)) for place in (0, 1))
-        false, true = (Question(self.model, side, self.asked_output) for side in sides)
+        false, true = (Question(self.model, side, self.output) for side in sides)
         change = difference(true, false)
         found = maximise(change if sign > 0 else -change, true.space, end - time.perf_counter())
         gap = found.bound - found.value

@@ -293,10 +293,14 @@ def maximise(form: PiecewiseLinear | ClippedSum, space: Space, seconds: float) -
     return replace(best, bound=max(best.value, bound + kinked.constant), tolerance=tolerance)
 
 
+class NoRowsInTimeError(ValueError):
+    """No row that meets all conditions was found in the time."""
+
+
 def _refuse_no_rows(*, proven: bool) -> NoReturn:
     if proven:
         raise ValueError("`constraints` must leave rows of the region, got some that no row meets.")
-    raise ValueError(
+    raise NoRowsInTimeError(
         "`max_seconds` must be enough to find a row that meets all `constraints`, got too few: "
         "write more, or ask about a smaller region."
     )

@@ -1,15 +1,16 @@
 """Questions about the values of a network: its optimum, its range, its distance to another one."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from greedynet.exact.answers import Difference, Extremes, Optimum
+from greedynet.exact.branching import Largest, largest
 from greedynet.exact.form import Clipped, ClippedSum, OutputLimits, PiecewiseLinear
-from greedynet.exact.programme import TOLERANCE, Solution, maximise
+from greedynet.exact.programme import TOLERANCE, NoRowsInTimeError, Solution, maximise
 from greedynet.exact.region import Constraint, Region
 from greedynet.exact.space import Space
 from greedynet.exact.where import Where, region_of
@@ -142,7 +143,7 @@ def optimise(
     (0.0, True)
     """
     region = asked_region(model, where, X, integer, constraints)
-    return Question(model, region, output).optimum(direction, max_seconds)
+    return _optimum(model, region, output, direction, max_seconds)
 
 
 def extremes(
@@ -169,9 +170,9 @@ def extremes(
     extremes : Extremes
         With `lowest` and `highest`, each an `Optimum`.
     """
-    question = Question(model, asked_region(model, where, X, integer, constraints), output)
-    lowest = question.optimum("min", max_seconds / 2)
-    highest = question.optimum("max", max_seconds - lowest.seconds)
+    region = asked_region(model, where, X, integer, constraints)
+    lowest = _optimum(model, region, output, "min", max_seconds / 2)
+    highest = _optimum(model, region, output, "max", max_seconds - lowest.seconds)
     return Extremes(lowest, highest)
 
 
@@ -204,26 +205,49 @@ def largest_difference(
     start = time.perf_counter()
     region = asked_region(a, where, X, integer, constraints)
     _check_same_columns(a, b, region)
+
+    def distances(rows: Float64) -> Float64:
+        return np.abs(outputs(a, output, rows) - outputs(b, output, rows))
+
+    def solve(part: Region, seconds: float) -> Largest:
+        return _largest_difference(a, b, part, output, distances, seconds)
+
+    found = largest(region, solve, distances, max_seconds)
+    pair = tuple(float(outputs(model, output, found.point[None])[0]) for model in (a, b))
+    return Difference(
+        value=found.value,
+        predictions=(pair[0], pair[1]),
+        point=found.point,
+        row=found.region.row(found.point),
+        bound=found.bound,
+        proven=found.bound - found.value <= found.tolerance,
+        seconds=time.perf_counter() - start,
+        outside=outside_of(a, found.point[None]),
+    )
+
+
+def _largest_difference(
+    a: Any,
+    b: Any,
+    region: Region,
+    output: Any,
+    distances: Callable[[Float64], Float64],
+    max_seconds: float,
+) -> Largest:
+    """Return the largest absolute difference in a region without moments."""
+    end = time.perf_counter() + max_seconds
     first = Question(a, region, output, beside=(network_of(b),))
     second = Question(b, region, output, beside=(network_of(a),))
     function = difference(first, second)
-    above = maximise(function, first.space, max_seconds / 2)
-    left = max_seconds - (time.perf_counter() - start)
-    below = maximise(-function, first.space, left)
+    try:
+        above = maximise(function, first.space, max_seconds / 2)
+        below = maximise(-function, first.space, end - time.perf_counter())
+    except NoRowsInTimeError as error:
+        return first.unknown(np.inf, error)
     best = max(above, below, key=lambda found: found.value)
     point = first.space.rows(best.v[None])[0]
-    pair = tuple(float(question.outputs(point[None])[0]) for question in (first, second))
-    value, bound = abs(pair[0] - pair[1]), max(above.bound, below.bound)
-    return Difference(
-        value=value,
-        predictions=(pair[0], pair[1]),
-        point=point,
-        row=region.row(point),
-        bound=max(value, bound),
-        proven=bound - value <= best.tolerance,
-        seconds=time.perf_counter() - start,
-        outside=first.outside(point[None]),
-    )
+    value, bound = float(distances(point[None])[0]), max(above.bound, below.bound)
+    return Largest(value, max(value, bound), best.tolerance, point, region)
 
 
 def asked_region(
@@ -243,51 +267,74 @@ class Question:
     def __init__(
         self, model: Any, region: Region, output: Any, beside: tuple[Network, ...] = ()
     ) -> None:
-        self.model, self.region = model, region
+        self.model, self.region, self.output = model, region, output
         self.network, self.which = network_of(model), output_of(model, output)
         self.limits = OutputLimits.of(self.network, self.which)
         self.space = Space.of(region, (self.network, *beside))
         self.form = PiecewiseLinear.of(self.network, self.which, self.space)
 
-    def outputs(self, rows: Float64) -> Float64:
-        """Return what the model predicts for rows of features, `(n_rows,)`."""
-        found = self.network.predict(rows)
-        return np.asarray(found.reshape(len(rows), -1)[:, self.which])
+    def unknown(self, bound: float, error: NoRowsInTimeError) -> Largest:
+        """Return a bound alone; raise the error unless that is an answer."""
+        if not self.region.is_enclosure:
+            raise error
+        return Largest(-np.inf, bound, 0.0, self.space.base, self.region)
 
-    def outside(self, rows: Float64) -> Outside | None:
-        """Return how far rows of features are from the training data, if the model knows."""
-        estimator = self.model.estimator if isinstance(self.model, TableModel) else self.model
-        seen: TrainingSample | None = getattr(estimator, "training_sample_", None)
-        box = self.network.input_range
-        if seen is None or box is None:
-            return None
-        names = columns_of(self.model).features
-        return Outside(columns_outside(rows, box), seen.distance(rows), names)
-
-    def optimum(self, direction: Direction, max_seconds: float) -> Optimum:
-        if direction not in ("max", "min"):
-            raise ValueError(f"`direction` must be 'max' or 'min', got {direction!r}.")
-        start, sign = time.perf_counter(), 1.0 if direction == "max" else -1.0
-        form = self.form if direction == "max" else -self.form
-        found: Solution = maximise(form, self.space, max_seconds)
+    def largest(self, sign: float, max_seconds: float) -> Largest:
+        """Return the largest value, times the sign."""
+        form = self.form if sign > 0 else -self.form
+        try:
+            found: Solution = maximise(form, self.space, max_seconds)
+        except NoRowsInTimeError as error:
+            return self.unknown(form.interval(self.space)[1], error)
         point = self.space.rows(found.v[None])[0]
-        value = float(self.outputs(point[None])[0])
+        value = sign * float(outputs(self.model, self.output, point[None])[0])
         bound, tolerance = found.bound, found.tolerance
         if self.limits is not None:
             # Within bounds, outputs have their extremes where they have them without.
             bound = sign * float(self.limits.apply(np.array(sign * bound)))
             span = self.limits.high - self.limits.low
             tolerance = min(tolerance, TOLERANCE * (abs(value) + span))
-        bound = max(sign * value, bound)
-        return Optimum(
-            value=value,
-            point=point,
-            row=self.region.row(point),
-            bound=sign * bound,
-            proven=bound - sign * value <= tolerance,
-            seconds=time.perf_counter() - start,
-            outside=self.outside(point[None]),
-        )
+        return Largest(value, max(value, bound), tolerance, point, self.region)
+
+
+def _optimum(
+    model: Any, region: Region, output: Any, direction: Direction, max_seconds: float
+) -> Optimum:
+    """Return the largest or the smallest value in a region."""
+    if direction not in ("max", "min"):
+        raise ValueError(f"`direction` must be 'max' or 'min', got {direction!r}.")
+    start, sign = time.perf_counter(), 1.0 if direction == "max" else -1.0
+
+    def solve(part: Region, seconds: float) -> Largest:
+        return Question(model, part, output).largest(sign, seconds)
+
+    found = largest(region, solve, lambda rows: sign * outputs(model, output, rows), max_seconds)
+    return Optimum(
+        value=sign * found.value,
+        point=found.point,
+        row=found.region.row(found.point),
+        bound=sign * found.bound,
+        proven=found.bound - found.value <= found.tolerance,
+        seconds=time.perf_counter() - start,
+        outside=outside_of(model, found.point[None]),
+    )
+
+
+def outputs(model: Any, output: Any, rows: Float64) -> Float64:
+    """Return what a model predicts for rows of features, `(n_rows,)`."""
+    found = network_of(model).predict(rows)
+    return np.asarray(found.reshape(len(rows), -1)[:, output_of(model, output)])
+
+
+def outside_of(model: Any, rows: Float64) -> Outside | None:
+    """Return how far rows of features are from the training data, if the model knows."""
+    estimator = model.estimator if isinstance(model, TableModel) else model
+    seen: TrainingSample | None = getattr(estimator, "training_sample_", None)
+    box = network_of(model).input_range
+    if seen is None or box is None:
+        return None
+    names = columns_of(model).features
+    return Outside(columns_outside(rows, box), seen.distance(rows), names)
 
 
 def difference(a: Question, b: Question) -> PiecewiseLinear | ClippedSum:

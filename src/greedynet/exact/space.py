@@ -17,7 +17,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.exact.region import ChoiceColumn, NumberColumn, Region
+from greedynet.exact.moments import MomentColumn
+from greedynet.exact.region import Region
+from greedynet.exact.region_columns import ChoiceColumn, NumberColumn
 from greedynet.model.network import Network
 from greedynet.support.types import Float64
 
@@ -50,6 +52,7 @@ class Space:
         ends: list[tuple[float, float]] = []
         chains, groups, choices, whole, presences = [], [], [], [], []
         for column in region.columns:
+            assert not isinstance(column, MomentColumn), "see `branching.largest`"
             choice = column.presence if isinstance(column, NumberColumn) else column
             if choice is not None and len(choice.rows) == 1:
                 base[list(choice.features)] = choice.rows[0]

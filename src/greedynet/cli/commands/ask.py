@@ -30,7 +30,8 @@ _LONG = {"max": "largest", "min": "smallest"}
     "conditions",
     metavar="CONDITION",
     multiple=True,
-    help="Rows to ask about, such as 'age<=30', '10<=size<=80', 'rooms=3', 'kind=A', 'new=true' or "
+    help="Rows to ask about, in the words of the file: 'age<=30', '10<=size<=80', 'rooms=3', "
+    "'kind=A', 'kind=A,B', 'new=true', 'date>=2024-01-01', 'date=2024-05-31', 'trip<=1:30:00' or "
     "'age is missing'; by default all between the smallest and the largest values of the training "
     "data, without empty cells.",
 )
@@ -73,18 +74,15 @@ def ask(
     Without --max, --min and --monotone, find the smallest and the largest prediction.
     """
     from greedynet.exact import is_monotone, optimise
-    from greedynet.exact.questions import columns_of
-    from greedynet.exact.where import parse_conditions, parse_constraint
+    from greedynet.exact.conditions import parse_question
     from greedynet.tables.load import load
 
     loaded = load(model)
     if sums and columns:
         raise ValueError(
-            "`--constraint` is for --max and --min, got --monotone, too: limit columns by --where."
+            "--constraint is for --max and --min, got --monotone, too: limit columns by --where."
         )
-    known = columns_of(loaded)
-    where = parse_conditions(conditions, known)
-    constraints = [parse_constraint(text, known) for text in sums]
+    where, constraints = parse_question(loaded, conditions, sums, integer, columns)
     options: dict[str, Any] = {
         "where": where,
         "output": _output(loaded, output),
