@@ -21,13 +21,8 @@ from greedynet.cli import main
 from greedynet.report.summary import _cells
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.findings import Findings
-from greedynet.tables.kinds import Dates, Durations, Numbers, from_state
-from greedynet.tables.kinds.base import Wording
-from greedynet.tables.kinds.date_texts import read_moment, read_moments
+from greedynet.tables.kinds import Dates, Durations, Numbers, Wording, from_state
 from greedynet.tables.kinds.dates import position
-from greedynet.tables.kinds.durations import read_span
-from greedynet.tables.kinds.marks import read_marked
-from greedynet.tables.kinds.numbers import Notation
 from greedynet.tables.load import open_like
 from greedynet.tables.readers import TableError, open_table
 from greedynet.tables.readers.base import ROWS
@@ -53,6 +48,18 @@ def encoded(kind, cells):
     return out, problems
 
 
+def value(kind, cell):
+    """What a kind reads in a text; None for nothing."""
+    found = kind.value(cell)
+    return None if found is None else found.item()
+
+
+def number(cell, decimal="."):
+    """What the numbers of a column read that holds nothing but this text and 7; None for text."""
+    kind, _ = decided([cell, "7"] if "%" not in cell else [cell], decimal=decimal)
+    return value(kind, cell) if isinstance(kind, Numbers) else None
+
+
 def quiet(source, target, **options):
     """A fit whose assumptions are tested elsewhere."""
     with warnings.catch_warnings(action="ignore", category=TableWarning):
@@ -69,7 +76,7 @@ def run(*arguments, code=0):
 
 
 @pytest.mark.parametrize(
-    ("cell", "value"),
+    ("cell", "wanted"),
     [
         ("$228,704", 228704),
         ("-$5", -5),
@@ -84,19 +91,21 @@ def run(*arguments, code=0):
         ("1,234,567.5", 1234567.5),
     ],
 )
-def test_numbers_with_marks(cell, value):
-    assert read_marked(cell).value == value
+def test_numbers_with_marks(cell, wanted):
+    assert number(cell) == wanted
 
 
+@settings(deadline=None)
 @given(st.integers(-(10**12), 10**12), st.sampled_from([",", " ", "'", "\u00a0"]))
 def test_numbers_are_read_as_they_were_written(cents, mark):
     value = cents / 100
     text = f"{value:,.2f}".replace(",", mark)
-    assert read_marked(text).value == read_marked(f"${text}").value == value
+    assert number(text) == number(f"${text}") == value
     german = text.replace(".", "#").replace(mark, "." if mark == "," else mark).replace("#", ",")
-    assert read_marked(german, ",").value == value
+    assert number(german, ",") == value
 
 
+@settings(deadline=None)
 @given(st.datetimes(datetime(1970, 1, 1), datetime(2068, 12, 31)))
 def test_dates_are_read_as_they_were_written(moment):
     moment = moment.replace(microsecond=0)
@@ -109,7 +118,7 @@ def test_dates_are_read_as_they_were_written(moment):
         ("%d/%m/%Y %H:%M:%S", "dmy"),
         ("%m-%d-%Y %H:%M:%S", "mdy"),
     ):
-        assert read_moments([moment.strftime(form)], order).tolist() == [moment], form
+        assert value(Dates(order=order), moment.strftime(form)) == moment, form
 
 
 @settings(deadline=None)
@@ -117,8 +126,8 @@ def test_dates_are_read_as_they_were_written(moment):
 def test_any_text_is_something(text):
     kind, _ = decided(["a", "b", text])
     assert kind is None
-    for read in (read_marked, read_moment, read_span):
-        read(text)  # raises nothing
+    for read in (Numbers(","), Dates(), Durations()):
+        value(read, text.strip())  # raises nothing
 
 
 @pytest.mark.parametrize(
@@ -126,32 +135,32 @@ def test_any_text_is_something(text):
     ["12,34,567", "1 2", "5kg3", "12.03.2020", "1-2", "(-5)", "$5 %", "$", "EUROPE 5", "", "10A"],
 )
 def test_texts_that_are_no_numbers(cell):
-    assert read_marked(cell) is None
-    assert read_marked(cell, ",") is None
+    assert number(cell) is None
+    assert number(cell, ",") is None
 
 
 @pytest.mark.parametrize(
     ("cells", "notation", "values"),
     [
-        (["1,234,567", "5", "1,144"], Notation(","), [1234567, 5, 1144]),
-        (["1,234.5", "1.5", "1,144"], Notation(","), [1234.5, 1.5, 1144]),
-        (["1,144", "700"], Notation(","), [1144, 700]),
-        (["$228,704", "$1,000"], Notation(",", "$"), [228704, 1000]),
-        (["$5", "7", "$1,144.50"], Notation(",", "$"), [5, 7, 1144.5]),
-        (["1 234", "5.5"], Notation(" "), [1234, 5.5]),
-        (["40 %", "12.5%"], Notation("", "", True), [40, 12.5]),
-        (["5,850 sqft", "900 sqft"], Notation(",", unit="sqft"), [5850, 900]),
-        (["5 kg", "3.5 kg"], Notation(unit="kg"), [5, 3.5]),
-        (["1,144", "1,5"], Notation(decimal=","), [1.144, 1.5]),
-        (["42.000,00", "7"], Notation(".", decimal=","), [42000, 7]),
-        (["228.704,00 €", "7,00 €"], Notation(".", "€", decimal=","), [228704, 7]),
-        (["1.144", "1,5", "1.234.567"], Notation(".", decimal=","), [1144, 1.5, 1234567]),
-        (["(1,234.50)", "-$5"], Notation(",", "$"), [-1234.5, -5]),
+        (["1,234,567", "5", "1,144"], Numbers(","), [1234567, 5, 1144]),
+        (["1,234.5", "1.5", "1,144"], Numbers(","), [1234.5, 1.5, 1144]),
+        (["1,144", "700"], Numbers(","), [1144, 700]),
+        (["$228,704", "$1,000"], Numbers(",", "$"), [228704, 1000]),
+        (["$5", "7", "$1,144.50"], Numbers(",", "$"), [5, 7, 1144.5]),
+        (["1 234", "5.5"], Numbers(" "), [1234, 5.5]),
+        (["40 %", "12.5%"], Numbers("", "", True), [40, 12.5]),
+        (["5,850 sqft", "900 sqft"], Numbers(",", unit="sqft"), [5850, 900]),
+        (["5 kg", "3.5 kg"], Numbers(unit="kg"), [5, 3.5]),
+        (["1,144", "1,5"], Numbers(decimal=","), [1.144, 1.5]),
+        (["42.000,00", "7"], Numbers(".", decimal=","), [42000, 7]),
+        (["228.704,00 €", "7,00 €"], Numbers(".", "€", decimal=","), [228704, 7]),
+        (["1.144", "1,5", "1.234.567"], Numbers(".", decimal=","), [1144, 1.5, 1234567]),
+        (["(1,234.50)", "-$5"], Numbers(",", "$"), [-1234.5, -5]),
     ],
 )
 def test_marks_that_can_only_mean_one_thing(cells, notation, values):
     kind, said = decided([*cells, ""])
-    assert kind == Numbers(notation)
+    assert kind == notation
     assert "is read as" in said
     out, problems = encoded(kind, [*cells, ""])
     np.testing.assert_array_equal(out[:, 0], [*values, np.nan])
@@ -180,16 +189,16 @@ def test_marks_that_could_mean_two_things_are_refused(cells, message):
 @pytest.mark.parametrize(
     ("notation", "cell"),
     [
-        (Notation(" "), "1,144"),
-        (Notation(",", "$"), "€5"),
-        (Notation(","), "5 %"),
-        (Notation(","), "0,144"),
-        (Notation(","), "007,144"),
+        (Numbers(" "), "1,144"),
+        (Numbers(",", "$"), "€5"),
+        (Numbers(","), "5 %"),
+        (Numbers(","), "0,144"),
+        (Numbers(","), "007,144"),
     ],
 )
 def test_numbers_in_another_notation_are_none(notation, cell):
-    assert np.isnan(notation.read(cell))
-    assert notation.read("7 %" if notation.percent else "7") == 7
+    assert value(notation, cell) is None
+    assert value(notation, "7") == 7
 
 
 def test_cells_are_quoted_as_they_are_written():
@@ -201,14 +210,14 @@ def test_cells_are_quoted_as_they_are_written():
 
 def test_marks_are_decided_over_all_blocks():
     cells = ["1,144"] * 10 + ["7"] * ROWS
-    assert decided(cells)[0] == Numbers(Notation(","))
+    assert decided(cells)[0] == (Numbers(","))
     with pytest.raises(TableError, match="beside numbers with a decimal mark"):
         decided([*cells, "1.5"])
 
 
 def test_promised_marks():
     kind, said = decided(["1,144", "1.5", "7,000"], thousands=",")
-    assert (kind, said) == (Numbers(Notation(",")), "")
+    assert (kind, said) == ((Numbers(",")), "")
     kind, _ = decided(["1.144", "1,5", "7"], decimal=",", thousands=".")
     np.testing.assert_array_equal(encoded(kind, ["1.144", "1,5", "7"])[0][:, 0], [1144.0, 1.5, 7.0])
     with pytest.raises(TableError, match=r"'1\.5' in data row 1, a number with a point"):
@@ -224,28 +233,32 @@ def test_promised_marks():
     ),
     st.sampled_from(
         [
-            Notation(),
-            Notation(","),
-            Notation(",", "$"),
-            Notation(".", "EUR", decimal=","),
-            Notation("'", unit="m\u00b2"),
-            Notation(" ", percent=True),
+            Numbers(),
+            Numbers(","),
+            Numbers(",", "$"),
+            Numbers(".", "EUR", decimal=","),
+            Numbers("'", unit="m\u00b2"),
+            Numbers(" ", percent=True),
         ]
     ),
 )
-def test_duckdb_and_python_read_the_same_numbers(values, notation):
-    cells = []
-    for value, divisor in values:
-        text = f"{value / divisor:,}".replace(",", "#").replace(".", notation.decimal)
+def test_numbers_of_each_notation(values, notation):
+    cells, wanted = [], []
+    for numerator, divisor in values:
+        wanted.append(numerator / divisor)
+        text = f"{wanted[-1]:,}".replace(",", "#").replace(".", notation.decimal)
         text = text.replace("#", notation.thousands)
         end = " %" if notation.percent else f" {notation.unit}" if notation.unit else ""
         sign, text = ("-", text[1:]) if text.startswith("-") else ("", text)
         cells.append(f"{sign}{notation.currency}{text}{end}")
-    cells += ["", "x", "1..2", "--1", "1_0", "nan", "+5", "(3)", "1e3", "\u22125", "+-1", "0x1"]
-    arrays = store_of(cells).query(f"select {notation.expression('c0')} as v from {{t}}")
-    found = np.ma.filled(arrays["v"].astype(float), np.nan)
-    wanted, _ = encoded(Numbers(notation), cells)
-    np.testing.assert_array_equal(found, wanted[:, 0])
+    out, problems = encoded(notation, [*cells, ""])
+    np.testing.assert_array_equal(out[:, 0], [*wanted, np.nan])
+    assert problems.keys() == {"empty"}
+    others = ["x", "1..2", "--1", "1_0", "+-1", "0x1", "1e", "5 5 5"]
+    assert np.isnan(encoded(notation, others)[0]).all()
+    found = encoded(notation, ["+5", "1e3", "(3)", "\u22125"])[0][:, 0]
+    has_end = notation.percent or notation.unit
+    np.testing.assert_array_equal(found, [np.nan] * 4 if has_end else [5, 1000, -3, -5])
 
 
 def store_of(cells):
@@ -329,8 +342,7 @@ def test_learning_curves_of_targets_with_marks():
     ],
 )
 def test_forms_of_dates(text, moment):
-    found = read_moment(text)
-    assert moment in (found.day_first, found.month_first)
+    assert moment in (value(Dates(order="dmy"), text), value(Dates(order="mdy"), text))
 
 
 @pytest.mark.parametrize(
@@ -350,14 +362,15 @@ def test_forms_of_dates(text, moment):
     ],
 )
 def test_texts_that_are_no_dates(text):
-    assert read_moment(text) is None
+    assert value(Dates(order="dmy"), text) is value(Dates(order="mdy"), text) is None
 
 
 def test_fast_and_careful_reading_of_dates_agree():
     texts = ["2024-02-29", "2024-01-31 12:05", "1999-12-31T23:59:59.5", "0001-01-01"]
-    careful = [read_moment(text).day_first for text in texts]
-    assert read_moments(texts, None).tolist() == careful
-    assert read_moments([*texts, "2023-02-29"], None).tolist() == [*careful, None]
+    careful = [value(Dates(), text.replace("-", "/")) for text in texts]
+    assert [value(Dates(), text) for text in texts] == careful
+    assert careful == [datetime.fromisoformat(text) for text in texts]
+    assert value(Dates(), "2023-02-29") is None
 
 
 def test_orders_of_day_and_month():
@@ -547,14 +560,14 @@ def test_forged_dates_are_refused(changed):
     ],
 )
 def test_forms_of_durations(text, hours):
-    assert read_span(text).hours == pytest.approx(hours)
+    assert value(Durations(), text) == timedelta(hours=hours)
 
 
 @pytest.mark.parametrize(
     "text", ["5 m", "80s", "3 d", "1:65", "13:00 pm", "P", "h", "2 kg", "1 min 2 h"]
 )
 def test_texts_that_are_no_durations(text):
-    assert read_span(text) is None
+    assert value(Durations(), text) is None
 
 
 def test_durations_and_times_of_day():

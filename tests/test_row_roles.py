@@ -20,7 +20,7 @@ from greedynet.cli import main
 from greedynet.rows.rows import Rows
 from greedynet.rows.splitting import folds_of
 from greedynet.tables.hold_out import held_out_mask
-from greedynet.tables.kinds.date_texts import ORDERS
+from greedynet.tables.kinds.dates import ORDERS
 from greedynet.tables.readers import TableError
 from greedynet.tables.roles import forward_folds, latest, times_of
 from reports import contents

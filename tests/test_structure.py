@@ -60,7 +60,7 @@ FAMILIES: dict[tuple[str, ...], frozenset[str]] = {
         {"agreement", "fold", "precision", "registry", "resolve", "scaling", "torch_skip"}
     ),
     ("plots",): frozenset({"style"}),
-    ("tables", "kinds"): frozenset({"base", "date_texts", "marks"}),
+    ("tables", "kinds"): frozenset({"base"}),
 }
 
 # A part of a large class that needs its name for annotations, and the module of that class.
@@ -501,7 +501,7 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
         (
             "tables/kinds/colors",
             "from .sounds import X",
-            "may import only ['base', 'date_texts', 'marks']",
+            "may import only ['base']",
         ),
         ("fitting/page", "from greedynet import __version__", "stands above all its modules"),
         ("fitting/page", "import greedynet", "stands above all its modules"),

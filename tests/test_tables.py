@@ -166,7 +166,7 @@ def numbers_of(cells, **options):
 def test_all_spellings_of_numbers_with_commas():
     columns, found = numbers_of(["1,5", "-,25", " +3,e2 ", "7", "1e3"], decimal=",")
     np.testing.assert_array_equal(found, [1.5, -0.25, 300.0, 7.0, 1000.0])
-    assert columns.inputs[0].kind.notation.decimal == ","
+    assert columns.inputs[0].kind.decimal == ","
 
 
 def test_points_where_commas_are_promised_are_refused():

@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 from greedynet.exact.region_columns import ChoiceColumn, NumberColumn
 from greedynet.support.types import Float64
 from greedynet.tables.kinds import Dates, Durations
-from greedynet.tables.kinds.date_texts import read_moments
 from greedynet.tables.kinds.dates import position
-from greedynet.tables.kinds.durations import read_span
 
 # In microseconds, as all moments here.
 SECOND, DAY = 1_000_000, 86_400_000_000
@@ -324,8 +322,8 @@ def moments_in(kind: Curve, given: Any) -> Span | None:
     if isinstance(kind, Durations):
         return _time_of_day(given)
     if isinstance(given, str):
-        (moment,) = read_moments([given.strip()], kind.order)
-        if np.isnat(moment):
+        moment = kind.value(given)
+        if moment is None:
             return None
         first = int(moment.astype(np.int64))
         return Span(first, first if _HAS_TIME.search(given) else first + DAY - 1)
@@ -350,8 +348,8 @@ def _time_of_day(given: Any) -> Span | None:
     if isinstance(given, timedelta | np.timedelta64):
         moment = int(np.timedelta64(given, "us").astype(np.int64))
     else:
-        found = read_span(given) if isinstance(given, str) else None
+        found = Durations().value(given) if isinstance(given, str) else None
         if found is None:
             return None
-        moment = round(found.hours * 3600) * SECOND
+        moment = round(int(found.astype(np.int64)) / SECOND) * SECOND
     return Span(moment, moment) if 0 <= moment < DAY else None

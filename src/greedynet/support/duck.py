@@ -4,10 +4,15 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 # On many systems /tmp is memory; this folder is not.
 _ON_DISK = Path("/var/tmp")
@@ -89,3 +94,41 @@ def as_double(column: str, sql_type: str) -> str:
     """Return the SQL of a number as float64; of decimals, the text is rounded once."""
     is_wide = sql_type.partition("(")[0].strip().upper() in ("DECIMAL", "HUGEINT", "UHUGEINT")
     return f"cast(cast({column} as varchar) as double)" if is_wide else f"cast({column} as double)"
+
+
+# Of one query that is prepared.
+_MOST_TEXTS = 1000
+_LOCK = Lock()
+
+
+@cache
+def _shared(process: int) -> tuple[Any, dict[str, str]]:
+    """Return a connection, which does not survive a fork, and its prepared queries."""
+    return connect(), {}
+
+
+def evaluate(
+    expression: Callable[[str], str], texts: Sequence[str], kind: str = "f"
+) -> NDArray[Any]:
+    """Return the values of an expression of texts, NaN or NaT where it is null.
+
+    `kind` is that of NumPy: "f" for numbers, "M" and "m" for moments and spans of time. Planning a
+    query takes longer than reading a text, so it is prepared once.
+    """
+    value = f"case when v <> '' then {expression('v')} end"
+    sql = f"select {value} as x from (select unnest($1::varchar[]) as v)"
+    dtype = "f8" if kind == "f" else f"{kind}8[us]"
+    found = [np.zeros(0, dtype)]
+    with _LOCK:
+        connection, prepared = _shared(os.getpid())
+        if sql not in prepared:
+            name = f"q{len(prepared)}"
+            connection.execute(f"prepare {name} as {sql}")
+            prepared[sql] = name
+        for start in range(0, len(texts), _MOST_TEXTS):
+            given = f"[{literals(texts[start : start + _MOST_TEXTS])}]"
+            arrays = connection.execute(f"execute {prepared[sql]}({given})").fetchnumpy()
+            values = np.ma.getdata(arrays["x"]).astype(dtype)
+            values[np.ma.getmaskarray(arrays["x"])] = "nan" if kind == "f" else "NaT"
+            found.append(values)
+    return np.concatenate(found)

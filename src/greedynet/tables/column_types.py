@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.rows import most_levels
+from greedynet.rows.level_means import Folds
+from greedynet.rows.rows import most_levels, unit_vectors
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, Missing, target_input
 from greedynet.tables.findings import check_present, empty_cells, split_names
 from greedynet.tables.kinds import Categories, Coded, Dates, Durations, Kind, Numbers, Truths
-from greedynet.tables.kinds.categories import are_truths
-from greedynet.tables.kinds.date_texts import DAY_FIRST
+from greedynet.tables.kinds.dates import DAY_FIRST
 from greedynet.tables.readers import Marks, Table, TableError, is_text
 from greedynet.tables.readers.base import as_text
 from greedynet.tables.readers.store import as_block_column
@@ -23,10 +23,6 @@ from greedynet.tables.useless import reasons_in_words, useless_columns
 
 _NUMBERS = Numbers()
 
-# The name of the level of all rare and unknown ones.
-OTHER = "(other)"
-# A level with fewer rows than both, this number and this share of all rows, is pooled with others.
-RARE_ROWS, RARE_SHARE = 3, 0.01
 # Share of rows whose level comes more than once, below which a column holds no categories.
 _REPEATED = 0.5
 
@@ -69,15 +65,19 @@ class ColumnTypes:
         """Names of all columns, the target last."""
         return (*self.inputs.names, self.target)
 
-    def with_codes(self, X: Float64, y: NDArray[Any], seed: int) -> "ColumnTypes":
+    def with_codes(
+        self, X: Float64, y: NDArray[Any], folds: Folds, weights: Float64 | None
+    ) -> "ColumnTypes":
         """Learn the codes of categories with many levels, and put them into `X`."""
-        inputs, start = [], 0
+        inputs, start, Y = [], 0, y[:, None]
+        if self.classes is not None:
+            labels = np.unique(y)
+            Y = unit_vectors(y, labels if len(labels) > 2 else labels[-1:])
         for column in self.inputs.inputs:
             part = X[:, start : start + column.n_features]
             kind, start = column.kind, start + column.n_features
             if isinstance(kind, Coded):
-                is_of_classes = self.classes is not None
-                kind = kind.learned(part, y, classes=is_of_classes, seed=seed)
+                kind = kind.learned(part, Y, folds, weights)
             inputs.append(replace(column, kind=kind))
         return replace(self, inputs=Columns(tuple(inputs)))
 
@@ -138,7 +138,7 @@ def column_types(
     taken = [column.name for column in inputs]
     if labels is not None and len(labels) > 2:
         inputs = [
-            replace(one, kind=replace(one.kind, n_means=len(labels)))
+            replace(one, kind=replace(one.kind, n_targets=len(labels)))
             if isinstance(one.kind, Coded)
             else one
             for one in inputs
@@ -241,9 +241,9 @@ def _input(
         raise TableError(
             f"{table.label}: column {name!r} is empty: drop it with `ignore={name!r}`."
         )
-    if found.texts is None and not as_category:
+    if found.text is None and not as_category:
         return _NUMBERS, ""
-    if not as_category and are_truths(found.distinct):
+    if not as_category and Truths.are(found.distinct):
         return Truths(), ""
     if not as_category:
         words = wording_of_input(table.label, name)
@@ -265,7 +265,8 @@ def _input(
             f"in {found.rows:,} rows, most of them once, which is no category: drop it with "
             f"`ignore={name!r}`, or convert it to numbers."
         )
-    return _pooled(levels, found), ""
+    assert found.distinct is not None
+    return Categories.of_counts(found.distinct, found.rows), ""
 
 
 def _coded(table: Table, name: str, found: Survey) -> Coded | None:
@@ -280,24 +281,6 @@ def _coded(table: Table, name: str, found: Survey) -> Coded | None:
         return None
     repeated, rare = (tuple(texts[which].tolist()) for which in (counts > 1, counts == 1))
     return Coded(repeated, rare=rare)
-
-
-def _pooled(levels: tuple[str, ...], found: Survey) -> Categories:
-    """Return a category whose rare levels are one, the last; it takes unknown levels, too.
-
-    A level with a handful of rows says little about the next row of that level; together, they say
-    something about rare levels.
-    """
-    assert found.distinct is not None
-    least = min(RARE_ROWS, RARE_SHARE * found.rows)
-    common = tuple(level for level in levels if found.distinct[level] >= least)
-    if len(common) == len(levels):
-        return Categories(levels)
-    label = OTHER
-    while label in common:
-        label = f"({label})"
-    rare = tuple(level for level in levels if level not in common)
-    return Categories((*common, label), pooled=True, rare=rare)
 
 
 def _many(found: Survey) -> str:

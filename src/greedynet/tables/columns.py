@@ -56,12 +56,6 @@ class Input:
         return Input(indicator_name(name, taken), gaps_of=name)
 
     @property
-    def as_numbers(self) -> AsNumbers | None:
-        """How its cells become numbers in DuckDB, if they are nothing else."""
-        found = None if self.gaps_of is not None else self.kind.expression
-        return None if found is None else AsNumbers(found, self.na)
-
-    @property
     def source(self) -> str:
         """The column of the table that is read."""
         return self.name if self.gaps_of is None else self.gaps_of
@@ -97,7 +91,7 @@ class Input:
         """Return the column with numbers that are written with these marks."""
         if not isinstance(self.kind, Numbers) or self.gaps_of is not None:
             return self
-        return replace(self, kind=self.kind.written(marks))
+        return replace(self, kind=self.kind.written(marks.decimal, marks.thousands))
 
     def encode(
         self, cells: Column, out: Float64, findings: Findings, start: int
@@ -267,9 +261,12 @@ def encoded(
     """
     columns = columns.written(table.marks)
     inputs = [*columns.of_table, *([] if target is None else [target])]
-    known = {one.name: one.as_numbers for one in inputs if one.name not in also}
-    numbers = {name: number for name, number in known.items() if number is not None}
     names = list(dict.fromkeys((*(one.name for one in inputs), *also)))
+    numbers = {
+        one.name: AsNumbers(one.kind.expression, one.na)
+        for one in inputs
+        if one.name not in also and not (one is target and one.levels is not None)
+    }
     start = 0
     for block in table.blocks(names, numbers):
         X, new = columns.encode(block, findings, start, out)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.support.errors import TableWarning
-from greedynet.tables.kinds.marks import read_marked
+from greedynet.tables.kinds.numbers import advice_for
 from greedynet.tables.readers import Column, Table, TableError, is_text
 
 Mask = NDArray[np.bool_]
@@ -130,17 +130,7 @@ def _complaint(what: str, found: dict[str, Occurrences]) -> str:
 def _advice(tally: Occurrences) -> str:
     if not tally.wanted.startswith("numbers"):
         return "correct these cells."
-    marked = [read_marked(cell) for cell in tally.cells]
-    if all(cell is not None and cell.has_point for cell in marked):
-        return 'they have a decimal point: if all numbers of the table do, write `decimal="."`.'
-    if all(cell is not None and cell.has_decimal_comma for cell in marked):
-        return 'if the comma is a decimal one, write `decimal=","`.'
-    if all(cell is not None and cell.thousands == "," for cell in marked):
-        return (
-            'if the comma separates thousands, write `thousands=","`; if it is a decimal one, '
-            '`decimal=","`.'
-        )
-    return "correct these cells."
+    return advice_for(list(tally.cells))
 
 
 def empty_cells(found: dict[str, tuple[int, int]]) -> str:

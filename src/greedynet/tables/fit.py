@@ -17,7 +17,7 @@ from greedynet.tables.columns import Missing, check_missing
 from greedynet.tables.estimator import fitted, scores_aside, scores_on
 from greedynet.tables.findings import check_present
 from greedynet.tables.hold_out import HoldOut, held_out_record
-from greedynet.tables.kinds.date_texts import ORDERS
+from greedynet.tables.kinds.dates import ORDERS
 from greedynet.tables.memory import limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
 from greedynet.tables.notices import notices
@@ -25,7 +25,7 @@ from greedynet.tables.readers import Table, TableError, open_table, reading_reco
 from greedynet.tables.roles import Roles
 from greedynet.tables.survey import survey
 from greedynet.tables.totals import leave_out_totals
-from greedynet.tables.training import Aside, FitRows, TrainingRows, read_rows
+from greedynet.tables.training import Aside, FitRows, TrainingRows, coding_folds, read_rows
 
 
 def fit_table(
@@ -213,7 +213,7 @@ def fit_table(
     _check_enough(table, data)
 
     data, aside = _set_aside(data, hold, _seed(parameters), classes=types.classes is not None)
-    types = types.with_codes(data.X, data.y, _seed(parameters))
+    types = types.with_codes(data.X, data.y, coding_folds(data, _seed(parameters)), data.weights)
     if aside is not None:
         types.recode(aside.rows.X)
     types = types.learned(data.X, data.y)

@@ -1,10 +1,10 @@
 """What a table may have that its owner did not mean: numbered dates, a target of two numbers."""
 
 from collections.abc import Mapping
+from datetime import date
 
 from greedynet.tables.column_types import ColumnTypes
 from greedynet.tables.kinds import Numbers
-from greedynet.tables.kinds.date_texts import read_moment
 from greedynet.tables.readers import Table
 from greedynet.tables.survey import Survey
 from greedynet.tables.useless import some_names
@@ -38,7 +38,14 @@ def _is_date(found: Survey) -> bool:
     if plain.has_fractions or plain.low is None or plain.high is None or plain.low == plain.high:
         return False
     in_range = plain.low >= 15000101 and plain.high <= 21991231
-    return in_range and all(read_moment(_dashed(x)) is not None for x in (plain.low, plain.high))
+    return in_range and all(_is_day(_dashed(x)) for x in (plain.low, plain.high))
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _dashed(number: float) -> str:

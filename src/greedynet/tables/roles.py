@@ -15,12 +15,10 @@ from greedynet.support.errors import TableWarning
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Input
 from greedynet.tables.findings import Findings, check_present
-from greedynet.tables.kinds import Numbers
-from greedynet.tables.kinds.base import Wording
-from greedynet.tables.kinds.date_texts import read_moments
-from greedynet.tables.kinds.dates import DateTally
-from greedynet.tables.readers import Column, Table, TableError
+from greedynet.tables.kinds import Dates, Numbers, Promises, Reading, Wording
+from greedynet.tables.readers import Column, Table, TableError, open_table
 from greedynet.tables.readers.base import label_text, text_numbers
+from greedynet.tables.survey import survey
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,7 @@ _ONLY_TRAINING = 0.5
 def times_of(texts: NDArray[Any], name: str, label: str, order: str | None = None) -> Float64:
     """Return times as numbers: seconds for dates, numbers unchanged.
 
-    Dates are those that a column of dates may hold, see `kinds.date_texts`. The offsets from
+    Dates are those that a column of dates may hold, see `kinds.dates`. The offsets from
     universal time of dates in ISO 8601 count, as they show which of two rows is the earlier one.
     `order` is that of day and month in dates such as 01/02/2024, if it is known.
     """
@@ -208,20 +206,21 @@ def _seconds(text: str) -> float:
 
 def _seconds_of_dates(texts: Sequence[str], name: str, label: str, order: str | None) -> Float64:
     """Return the seconds of dates in any notation."""
-    tally, advice = DateTally(), "sort the rows and write `hold_out_last`"
-    tally.add(texts, [1] * len(texts), range(1, len(texts) + 1))
-    if tally.n < len(texts):
-        other = texts[0] if tally.other is None else tally.other[0]
+    advice = "sort the rows and write `hold_out_last`"
+    found = survey(open_table({name: texts}), [name])[name]
+    words = Wording(f"{label}: `time` {name!r}", advice, advice)
+    reading = found.readings.get(Dates.name, Reading())
+    if reading.n < len(texts):
+        other = texts[0] if reading.other is None else reading.other[0]
         raise TableError(
             f"{label}: `time` must be a column of numbers, or of dates such as 2024-01-31 or "
             f"31/01/2024 12:30, but {name!r} holds {other!r}: convert it, or {advice}."
         )
-    words = Wording(f"{label}: `time` {name!r}", advice, advice)
-    kind, said = tally.decide(words, order)
+    kind, said = Dates().decide(reading, words, Promises(dates=order))
     if said:
         warnings.warn(f"{label}: `time` {name!r}: {said}.", TableWarning, stacklevel=2)
-    seconds: Float64 = read_moments(texts, kind.order).astype(np.int64) / 1e6
-    return seconds
+    moments, _ = kind.values(np.array(texts, dtype=object))
+    return np.asarray(moments.astype(np.int64) / 1e6)
 
 
 def latest(times: Float64, share: float) -> NDArray[np.bool_]:

@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from greedynet.rows.rows import MOST_LEVELS
-from greedynet.support.duck import MOMENT, SPAN
-from greedynet.tables.kinds import Kind, Numbers
-from greedynet.tables.kinds.base import MOSTLY, TextTally, Wording
-from greedynet.tables.kinds.dates import DateTally
-from greedynet.tables.kinds.durations import DurationTally
-from greedynet.tables.kinds.numbers import NotationTally, PlainTally
+from greedynet.support.duck import MOMENT, NUMBER, TEXT, literals
+from greedynet.tables.kinds import FOUND, Dates, Durations, Form, Kind, Numbers, Promises, Reading
+from greedynet.tables.kinds.base import Wording
+from greedynet.tables.kinds.numbers import PlainTally, read_numbers
 from greedynet.tables.readers import Table, TableError
 from greedynet.tables.readers.base import GAPS, Marks, as_text, number_text, plain_sql
 from greedynet.tables.readers.store import Store, as_block_column
@@ -19,28 +17,8 @@ from greedynet.tables.readers.store import Store, as_block_column
 MOST_DISTINCT = 1000
 # The estimate of their number may be too large by so much.
 _ESTIMATE = 1.2
-# Texts by which it is seen that a column holds nothing but text.
-_FIRST_TEXTS = 400
-
-
-@dataclass
-class TextTallies:
-    """What the texts of a column can be read as, beside categories."""
-
-    notation: NotationTally = field(default_factory=NotationTally)
-    dates: DateTally = field(default_factory=DateTally)
-    durations: DurationTally = field(default_factory=DurationTally)
-
-    def add(self, texts: list[str], counts: list[int], rows: list[int]) -> None:
-        """Add distinct texts, how often each comes, and the row of the first, from 1."""
-        for tally in (self.notation, self.dates, self.durations):
-            tally.add(texts, counts, rows)
-
-    @property
-    def are_hopeless(self) -> bool:
-        """Whether none could be read, of many."""
-        tallies: tuple[TextTally, ...] = (self.notation, self.dates, self.durations)
-        return all(tally.is_hopeless for tally in tallies) and not self.notation.n_others
+# A column with at least this share of cells of a kind is taken to be of that kind.
+_MOSTLY = 0.9
 
 
 @dataclass
@@ -50,18 +28,22 @@ class Survey:
     Attributes
     ----------
     rows, numbers, empty : int
-        Number of cells, of numbers and of empty cells.
+        Number of cells, of plain numbers and of empty cells.
     first_empty : int
         Row of the first empty cell, from 1.
     text : tuple of str and int, or None
         The first cell that is neither a number nor empty, and its row.
-    texts : TextTallies or None
-        The texts, if there are any.
+    decimal : {".", ","}
+        The decimal mark by which numbers are told from texts.
+    readings : dict of str to Reading
+        What kinds can read of the texts, by the names of the kinds; empty without texts.
     gaps : dict of str to tuple of int
         Texts such as "n/a", which are empty cells if the others are numbers: how many, and the
         first row.
     distinct : dict of str to int, or None
         The distinct cells and how often they occur; None if there are more than `MOST_DISTINCT`.
+    all_differ : bool
+        Whether no cell comes twice.
     """
 
     rows: int = 0
@@ -70,7 +52,8 @@ class Survey:
     first_empty: int = 0
     text: tuple[str, int] | None = None
     plain: PlainTally = field(default_factory=PlainTally)
-    texts: TextTallies | None = None
+    decimal: str = "."
+    readings: dict[str, Reading] = field(default_factory=dict)
     gaps: dict[str, tuple[int, int]] = field(default_factory=dict)
     distinct: dict[str, int] | None = field(default_factory=dict)
     all_differ: bool = False
@@ -86,33 +69,40 @@ class Survey:
         """Number of cells such as "n/a"."""
         return sum(count for count, _ in self.gaps.values())
 
+    @property
+    def enough(self) -> float:
+        """Number of cells of a kind that make a column of it."""
+        return max(_MOSTLY * (self.full - self.n_gaps), 1)
+
 
 def survey(table: Table, names: Sequence[str]) -> dict[str, Survey]:
     """Summarise all cells of these columns."""
     store = table.store()
     store.learn(names)
-    found = _counted(store, names, table.marks.decimal)
+    found = _counted(store, names, table.marks.decimal or ".")
     for name, column in found.items():
-        _complete(store, name, column, table.marks)
+        _add_ends(store, name, column)
+        _add_distinct(store, name, column)
+        if column.numbers < column.full:
+            _read_texts(store, name, column)
+        if table.marks.decimal is None and _has_commas_only(store, name, column):
+            found[name] = _with_commas(store, name, column)
     return found
 
 
-def _number(store: Store, name: str, decimal: str | None) -> str:
+def _number(store: Store, name: str, decimal: str) -> str:
     """Return the SQL of a cell as a plain number, null for all other cells."""
-    cell = store.cell(name)
-    match store.kind(name):
-        case "number":
-            return cell
-        case "text":
-            number = plain_sql(cell)
-            # A point may separate thousands.
-            if decimal == ",":
-                number = f"case when not contains({cell}, '.') then {number} end"
-            return number
-    return "cast(null as double)"
+    cell, kind = store.cell(name), store.kind(name)
+    if kind == NUMBER:
+        return cell
+    if kind != TEXT:
+        return "cast(null as double)"
+    number = plain_sql(cell)
+    # A point may separate thousands.
+    return number if decimal == "." else f"case when not contains({cell}, '.') then {number} end"
 
 
-def _counted(store: Store, names: Sequence[str], decimal: str | None) -> dict[str, Survey]:
+def _counted(store: Store, names: Sequence[str], decimal: str) -> dict[str, Survey]:
     """Return the surveys with what one query about all rows tells."""
     asked = {}
     for name in names:
@@ -127,110 +117,130 @@ def _counted(store: Store, names: Sequence[str], decimal: str | None) -> dict[st
         ]
     surveys = {}
     for name, (full, numbers, low, high, fractions, distinct) in store.ask(asked).items():
-        found = Survey(store.n_rows, numbers, store.n_rows - full)
-        found.plain = PlainTally(numbers, low, high, bool(fractions))
-        found.estimate = distinct
-        found.distinct = {} if distinct <= _ESTIMATE * MOST_DISTINCT else None
-        surveys[name] = found
+        plain = PlainTally(numbers, low, high, bool(fractions))
+        surveys[name] = Survey(
+            store.n_rows,
+            numbers,
+            store.n_rows - full,
+            plain=plain,
+            decimal=decimal,
+            distinct={} if distinct <= _ESTIMATE * MOST_DISTINCT else None,
+            estimate=distinct,
+        )
     return surveys
 
 
-def _complete(store: Store, name: str, found: Survey, marks: Marks) -> None:
-    """Add what is known of some columns only: distinct values, texts, the first empty cell."""
-    cell, number = store.cell(name), _number(store, name, marks.decimal)
+def _add_ends(store: Store, name: str, found: Survey) -> None:
+    """Add the first empty cell, and whether the column counts the rows."""
+    cell, number, plain = store.cell(name), _number(store, name, found.decimal), found.plain
     if found.empty:
         (row,) = store.ask({name: [f"min(case when {cell} is null then rowid end)"]})[name]
         found.first_empty = int(row) + 1
-    plain = found.plain
     low, high = plain.low, plain.high
-    if (
-        low is not None
-        and high is not None
-        and plain.n == found.rows
-        and high - low == found.rows - 1
-        and not plain.has_fractions
-    ):
+    if low is None or high is None or plain.n < found.rows or plain.has_fractions:
+        return
+    if high - low == found.rows - 1:
         (plain.is_counting,) = store.ask({name: [f"bool_and({number} = {low!r} + rowid)"]})[name]
+
+
+def _add_distinct(store: Store, name: str, found: Survey) -> None:
+    """Add the distinct values, if they are few, and whether all differ."""
+    cell = store.cell(name)
     if found.distinct is not None:
-        found.distinct = _distinct(store, cell)
+        groups = store.query(
+            f"select {cell} as v, count(*) as n from {{t}} where {cell} is not null group by 1 "
+            f"order by min(rowid) limit {MOST_DISTINCT + 1}"
+        )
+        values, counts = groups["v"].tolist(), groups["n"].tolist()
+        texts = [number_text(v) if isinstance(v, float) else str(v) for v in values]
+        few = len(texts) <= MOST_DISTINCT
+        found.distinct = dict(zip(texts, counts, strict=True)) if few else None
     if found.distinct is not None:
         found.all_differ = len(found.distinct) == found.rows
-    elif found.estimate * _ESTIMATE >= found.rows and not plain.has_fractions:
+    elif found.estimate * _ESTIMATE >= found.rows and not found.plain.has_fractions:
         (found.all_differ,) = store.ask({name: [f"count(distinct {cell}) = {store.n_rows}"]})[name]
-    if found.numbers == found.full:
+
+
+def _read_texts(store: Store, name: str, found: Survey) -> None:
+    """Add what kinds can read of the texts, and texts that are gaps."""
+    cell, number = store.cell(name), _number(store, name, found.decimal)
+    if store.kind(name) != TEXT:
+        kind: Any = Dates() if store.kind(name) == MOMENT else Durations()
+        cells = f"select {cell} as v, 1 as n, rowid + 1 as r from {{t}} where {cell} is not null"
+        found.readings = _readings(store, cells, {kind: kind.typed_reading("v")})
+        [(row,)] = store.rows(f"select min(r) from ({cells})")
+        first = store.query(f"select v from ({cells}) where r = {row}")
+        found.text = (as_text(as_block_column(first["v"]))[0], row)
         return
-    kind = store.kind(name)
-    if kind in (MOMENT, SPAN):
-        found.texts = TextTallies()
-        values = as_block_column(
-            store.query(f"select {cell} as v from {{t}} where {cell} is not null")["v"]
-        )
-        found.text = (as_text(values[:1])[0], (found.first_empty == 1 and 2) or 1)
-        if kind == MOMENT:
-            found.texts.dates.add_moments(values)
+    store.rows(
+        f"create or replace temp table texts as select {cell} as v, count(*) as n, "
+        f"min(rowid) + 1 as r, lower(v) in ({literals(sorted(GAPS))}) as is_gap from {{t}} "
+        f"where {cell} is not null and {number} is null group by 1"
+    )
+    [found.text] = store.rows("select arg_min(v, r), min(r) from texts")
+    gaps = store.rows("select v, n, r from texts where is_gap order by r")
+    found.gaps = {text: (count, row) for text, count, row in gaps}
+    kinds = (Numbers(decimal=found.decimal), *FOUND[1:])
+    texts = "select v, n, r from texts where not is_gap"
+    tests = ", ".join(
+        f"coalesce(sum(n) filter ({kind.test('v')}), 0) as n{i}, "
+        f"min({{'r': r, 'v': v}}) filter (not {kind.test('v')}) as other{i}"
+        for i, kind in enumerate(kinds)
+    )
+    [tested] = store.rows(f"select {tests} from ({texts})")
+    for kind, n, other in zip(kinds, tested[::2], tested[1::2], strict=True):
+        n_numbers = found.numbers if isinstance(kind, Numbers) else 0
+        if n and n + n_numbers >= found.enough:
+            found.readings |= _readings(store, texts, {kind: kind.reading("v")})
         else:
-            found.texts.durations.add_spans(values)
-        return
-    found.texts = _texts(store, cell, number, found, marks.decimal or ".", marks)
-    notation = found.texts.notation
-    if notation.n_others and marks.decimal is None and not _has_points(store, cell, number):
-        # Perhaps the comma is the decimal mark, and points separate thousands.
-        other = _number(store, name, ",")
-        again = _counted(store, [name], ",")[name]
-        texts = _texts(store, cell, other, again, ",", marks)
-        if texts.notation.n and not texts.notation.n_others:
-            found.numbers, found.plain, found.texts = again.numbers, again.plain, texts
+            found.readings[kind.name] = Reading((), other and (other["v"], other["r"]))
 
 
-def _has_points(store: Store, cell: str, number: str) -> bool:
-    """Whether a cell has a decimal point, which cannot separate thousands."""
-    group = r"^[-+]?[1-9][0-9]{0,2}(\.[0-9]{3})+$"
-    condition = f"contains({cell}, '.') and {number} is not null"
-    found = store.query(
-        f"select count(*) as n from {{t}} where {condition} and not "
-        f"regexp_matches({cell}, '{group}')"
-    )
-    return bool(found["n"][0])
+def _readings(store: Store, texts: str, asked: dict[Kind, str]) -> dict[str, Reading]:
+    """Return what kinds read in texts `v`, of which each comes `n` times, first in row `r`."""
+    found = {}
+    for kind, reading in asked.items():
+        measures = "".join(f", {sql} as {name}" for name, sql in kind.measures.items())
+        rows = store.rows(
+            f"select p.form as form, cast(sum(n) as bigint) as n, arg_min(v, r) as v, "
+            f"min(r) as r{measures} from (select *, {reading} as p from ({texts})) "
+            "group by 1 order by r"
+        )
+        forms = tuple(
+            Form(how, n, str(text), row, dict(zip(kind.measures, measured, strict=True)))
+            for how, n, text, row, *measured in rows
+        )
+        other = next(((form.text, form.row) for form in forms if form.how is None), None)
+        found[kind.name] = Reading(tuple(form for form in forms if form.how is not None), other)
+    return found
 
 
-def _distinct(store: Store, cell: str) -> dict[str, int] | None:
-    found = store.query(
-        f"select {cell} as v, count(*) as n from {{t}} where {cell} is not null group by 1 "
-        f"order by min(rowid) limit {MOST_DISTINCT + 1}"
-    )
-    values = found["v"].tolist()
-    if len(values) > MOST_DISTINCT:
-        return None
-    texts = [number_text(v) if isinstance(v, float) else str(v) for v in values]
-    return dict(zip(texts, found["n"].tolist(), strict=True))
+def _has_commas_only(store: Store, name: str, found: Survey) -> bool:
+    """Whether numbers have a comma, and none a point that does not separate thousands."""
+    reading = found.readings.get(Numbers.name, Reading())
+    if not any(form.how["comma"] for form in reading.forms):
+        return False
+    cell, number = store.cell(name), _number(store, name, found.decimal)
+    group = r"[-+]?[1-9][0-9]{0,2}(\.[0-9]{3})+"
+    (has_points,) = store.ask(
+        {
+            name: [
+                f"bool_or(contains({cell}, '.') and {number} is not null and not "
+                f"regexp_full_match({cell}, '{group}'))"
+            ]
+        }
+    )[name]
+    return not has_points
 
 
-def _texts(
-    store: Store, cell: str, number: str, found: Survey, decimal: str, marks: Marks
-) -> TextTallies:
-    """Return what the texts can be read as; note gaps and the first text."""
-    tallies = TextTallies(NotationTally(decimal, is_promised=marks.decimal is not None))
-    query = (
-        f"select {cell} as v, count(*) as n, min(rowid) + 1 as r from {{t}} "
-        f"where {cell} is not null and {number} is null group by 1 order by r"
-    )
-    first = store.query(f"{query} limit {_FIRST_TEXTS}")
-    texts = first["v"].tolist()
-    found.text = (texts[0], int(first["r"][0]))
-    _add(tallies, found, first)
-    if len(texts) == _FIRST_TEXTS and not tallies.are_hopeless:
-        _add(tallies, found, store.query(f"{query} offset {_FIRST_TEXTS}"))
-    tallies.notation.settle()
-    return tallies
-
-
-def _add(tallies: TextTallies, found: Survey, groups: dict[str, Any]) -> None:
-    texts, counts, rows = (groups[key].tolist() for key in ("v", "n", "r"))
-    for text, count, row in zip(texts, counts, rows, strict=True):
-        if text.lower() in GAPS:
-            found.gaps[text] = (count, row)
-    kept = [i for i, text in enumerate(texts) if text.lower() not in GAPS]
-    tallies.add([texts[i] for i in kept], [counts[i] for i in kept], [rows[i] for i in kept])
+def _with_commas(store: Store, name: str, found: Survey) -> Survey:
+    """Return the survey with commas as decimal marks, if all numbers can be read so."""
+    again = _counted(store, [name], ",")[name]
+    again.distinct, again.all_differ = found.distinct, found.all_differ
+    _add_ends(store, name, again)
+    _read_texts(store, name, again)
+    numbers, commas, _ = read_numbers(again.readings[Numbers.name])
+    return again if numbers.n and not commas.n else found
 
 
 # Decisions
@@ -268,76 +278,70 @@ def decide(
     could be meant in several ways. `dates` is the order of day and month, if it is known. Cells
     such as "n/a" are empty, unless the column holds categories.
     """
-    texts, enough = found.texts, MOSTLY * (found.full - found.n_gaps)
-    if texts is None:
+    if found.text is None:
         return Numbers(), ""
-    kind: Kind | None = None
-    n_numbers = found.numbers + texts.notation.n
-    if n_numbers + texts.notation.n_others >= enough and n_numbers + texts.notation.n_others:
-        kind, said = _numbers(found, texts, words, marks)
-    elif texts.dates.n >= enough:
-        _refuse_others(found, texts.dates, "dates", words)
-        kind, said = texts.dates.decide(words, dates)
-    elif texts.durations.n >= enough:
-        _refuse_others(found, texts.durations, "durations", words)
-        kind, said = texts.durations.decide(words)
+    kind, said = _read(found, words, Promises(marks.decimal, marks.thousands, dates))
     if kind is None:
-        _refuse_units(found, texts.notation, words)
         found.gaps = {}
         return None, ""
     if found.gaps:
-        rows = [row for _, row in found.gaps.values()]
-        first = min(rows)
+        first = min(row for _, row in found.gaps.values())
         found.first_empty = min(found.first_empty or first, first)
         found.empty += found.n_gaps
-        said = "; ".join(filter(None, [said, f"{_listed(found.gaps)} is read as an empty cell"]))
+        listed = " or ".join(map(repr, found.gaps))
+        said = "; ".join(filter(None, [said, f"{listed} is read as an empty cell"]))
     return kind, said
 
 
-def _listed(texts: dict[str, Any]) -> str:
-    return " or ".join(map(repr, texts))
-
-
-def _numbers(found: Survey, texts: TextTallies, words: Wording, marks: Marks) -> tuple[Kind, str]:
-    notation = texts.notation
-    if notation.first_other is not None:
-        cell, row = notation.first_other
-        if notation.decimal == ",":
-            raise TableError(
-                f"{words.what} holds {cell!r} in data row {row}, a number with a point, but "
-                '`decimal=","` requires commas: write `decimal="."`, or `thousands="."` if points '
-                "separate thousands."
-            )
-        cells = f"{notation.n_others:,} cells such as {cell!r} (data row {row})"
-        if notation.is_promised:
-            said = f'{cells}: if the comma is a decimal one, write `decimal=","`'
-        else:
-            said = f"{cells}, with a comma, beside numbers with a point: write all of them alike"
-        raise TableError(f"{words.what} holds {said}, or {words.as_text}.")
-    _refuse_others(found, notation, "numbers", words)
-    return notation.decide(words, found.plain, marks.thousands)
-
-
-def _refuse_units(found: Survey, notation: NotationTally, words: Wording) -> None:
-    """Raise an error for numbers of different units, unless they are few enough for categories."""
-    n_levels = len(found.distinct) if found.distinct is not None else MOST_DISTINCT + 1
-    enough = MOSTLY * (found.full - found.n_gaps)
-    if notation.mixed and notation.n_mixed + notation.n >= enough and n_levels > MOST_LEVELS:
-        cells = " and ".join(map(repr, notation.mixed))
+def _read(found: Survey, words: Wording, promises: Promises) -> tuple[Kind | None, str]:
+    """Return the kind that reads nine in ten cells, None without one, and what was assumed."""
+    numbers, commas, mixed = read_numbers(found.readings.get(Numbers.name, Reading()))
+    n_numbers = found.numbers + numbers.n
+    if n_numbers + commas.n >= found.enough:
+        if commas.n:
+            _refuse_marks(commas, found.decimal, words, promises)
+        _refuse_others(found, numbers, Numbers.nouns, words)
+        return Numbers(decimal=found.decimal).decide(numbers, words, promises, found.plain)
+    for kind in FOUND[1:]:
+        reading = found.readings.get(kind.name, Reading())
+        if reading.n >= found.enough:
+            _refuse_others(found, reading, kind.nouns, words)
+            return kind.decide(reading, words, promises)
+    n_levels = MOST_DISTINCT + 1 if found.distinct is None else len(found.distinct)
+    if mixed.n and mixed.n + numbers.n >= found.enough and n_levels > MOST_LEVELS:
+        units = {form.how["unit"]: form.text for form in reversed(mixed.forms)}
+        cells = " and ".join(map(repr, reversed(units.values())))
         raise TableError(
             f"{words.what} holds {cells}, numbers of different units: convert them to one, or "
             f"{words.as_text}."
         )
+    return None, ""
 
 
-def _refuse_others(found: Survey, tally: TextTally, nouns: str, words: Wording) -> None:
+def _refuse_marks(commas: Reading, decimal: str, words: Wording, promises: Promises) -> None:
+    """Raise an error for numbers with the other decimal mark."""
+    cell, row = commas.forms[0].text, commas.forms[0].row
+    if decimal == ",":
+        raise TableError(
+            f"{words.what} holds {cell!r} in data row {row}, a number with a point, but "
+            '`decimal=","` requires commas: write `decimal="."`, or `thousands="."` if points '
+            "separate thousands."
+        )
+    cells = f"{commas.n:,} cells such as {cell!r} (data row {row})"
+    if promises.decimal is not None:
+        said = f'{cells}: if the comma is a decimal one, write `decimal=","`'
+    else:
+        said = f"{cells}, with a comma, beside numbers with a point: write all of them alike"
+    raise TableError(f"{words.what} holds {said}, or {words.as_text}.")
+
+
+def _refuse_others(found: Survey, reading: Reading, nouns: str, words: Wording) -> None:
     """Raise an error for cells that are not like most of the column."""
-    n_read = tally.n + (found.numbers if nouns == "numbers" else 0)
+    n_read = reading.n + (found.numbers if nouns == Numbers.nouns else 0)
     if n_read == found.full - found.n_gaps:
         return
-    # Numbers among dates are no texts, and not in the tally.
-    low = 0.0 if found.plain.low is None else found.plain.low
-    cell, row = tally.other or (number_text(low), None)
+    # Numbers among dates are no texts, and not among the readings.
+    cell, row = reading.other or (number_text(found.plain.low or 0.0), None)
     where = "elsewhere" if row is None else f"in data row {row}"
     raise TableError(
         f"{words.what} has {n_read:,} {nouns}, but {cell!r} {where}: if that is an empty cell, "

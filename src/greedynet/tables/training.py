@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, KFold
 
+from greedynet.rows.level_means import Folds
 from greedynet.rows.missing import ENOUGH_ROWS, informative
 from greedynet.rows.rows import Rows, unit_vectors
 from greedynet.support.types import Float64
@@ -16,8 +18,17 @@ from greedynet.tables.kinds import Dates
 from greedynet.tables.memory import empty_matrix, filled, is_on_disk, taken
 from greedynet.tables.readers import Block, Table, TableError
 from greedynet.tables.readers.base import as_text
-from greedynet.tables.roles import NO_ROLES, Roles, check_some_weight, read_weights, times_of
+from greedynet.tables.roles import (
+    NO_ROLES,
+    Roles,
+    check_some_weight,
+    forward_folds,
+    read_weights,
+    times_of,
+)
 from greedynet.tables.scores import read_target
+
+_N_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +135,20 @@ def _date_order(types: ColumnTypes, roles: Roles) -> str | None:
     """Return the order of day and month in times: as of the input, if they are one; or as told."""
     kinds = (column.kind for column in types.inputs.inputs if column.name == roles.time)
     return next((kind.order for kind in kinds if isinstance(kind, Dates)), roles.dates)
+
+
+def coding_folds(data: TrainingRows, seed: int) -> Folds:
+    """Return folds by which means of the target for a row come from others.
+
+    They keep groups together, and go forward in time but for the rows that only train.
+    """
+    if data.groups is not None and (n_groups := len(np.unique(data.groups))) > 1:
+        grouped = GroupKFold(min(_N_FOLDS, n_groups))
+        return list(grouped.split(data.y, groups=data.groups))
+    later = [] if data.times is None else forward_folds(data.times)
+    first = later[0][0] if later else np.arange(len(data))
+    folds = KFold(min(_N_FOLDS, len(first)), shuffle=True, random_state=seed).split(first)
+    return [*((first[others], first[held]) for others, held in folds), *later]
 
 
 @dataclass(frozen=True, eq=False)

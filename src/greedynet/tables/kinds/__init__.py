@@ -1,9 +1,8 @@
 """Kinds of columns: what a column holds, and the features that it becomes.
 
-One object per kind, all with the interface of `base.Kind`: `Numbers`, `Truths`, `Categories`,
-`Coded`, `Dates` and `Durations`. It is decided once, in training, from all cells, stored in the
-model file by `state`, and then encodes the cells of every table, whatever file or frame they come
-from. A new kind is a module here, and a line in `KINDS`.
+Each is a module with a subclass of `base.Kind`. The kind of a column is decided once, in training,
+from all cells, stored in the model file by `state`, and then encodes the cells of every table,
+whatever file or frame they come from. A new kind is a module here, and a line in `KINDS`.
 
 May import `support`, and of `tables` only `readers`.
 """
@@ -11,7 +10,7 @@ May import `support`, and of `tables` only `readers`.
 from collections.abc import Mapping
 from typing import Any
 
-from greedynet.tables.kinds.base import Kind, Part
+from greedynet.tables.kinds.base import Form, Kind, Part, Promises, Reading, Wording
 from greedynet.tables.kinds.categories import Categories, Truths
 from greedynet.tables.kinds.coded import Coded
 from greedynet.tables.kinds.dates import Dates
@@ -19,26 +18,31 @@ from greedynet.tables.kinds.durations import Durations
 from greedynet.tables.kinds.numbers import Numbers
 
 __all__ = [
+    "FOUND",
     "KINDS",
     "Categories",
     "Coded",
     "Dates",
     "Durations",
+    "Form",
     "Kind",
     "Numbers",
     "Part",
+    "Promises",
+    "Reading",
     "Truths",
+    "Wording",
     "from_state",
 ]
 
-KINDS: dict[str, Any] = {
-    "number": Numbers,
-    "truth": Truths,
-    "category": Categories,
-    "coded": Coded,
-    "date": Dates,
-    "duration": Durations,
-}
+# Those that are found by their readings of texts, in this order; categories are what is left.
+FOUND: tuple[Kind, ...] = (
+    Numbers(),
+    Dates(),
+    Durations(),
+)
+_OTHERS: tuple[Kind, ...] = (Truths(), Categories(), Coded())
+KINDS: dict[str, type[Kind]] = {kind.name: type(kind) for kind in (*FOUND, *_OTHERS)}
 
 
 def from_state(state: Mapping[str, Any]) -> Kind:
@@ -47,5 +51,4 @@ def from_state(state: Mapping[str, Any]) -> Kind:
     name = rest.pop("type")
     if name not in KINDS:
         raise ValueError(f"`type` of a column must be one of {list(KINDS)}, got {name!r:.40}.")
-    kind: Kind = KINDS[name].from_state(rest)
-    return kind
+    return KINDS[name].from_state(rest)

@@ -7,51 +7,79 @@ them as text, so a table gives the same inputs whichever way it comes.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
-from greedynet.tables.kinds.base import Part, Problems
-from greedynet.tables.readers import Column
-from greedynet.tables.readers.base import looked_up
+from greedynet.tables.kinds.base import (
+    Kind,
+    Mask,
+    Part,
+    Problems,
+    check_levels,
+    place_sql,
+    places,
+    require,
+)
+from greedynet.tables.readers.base import Column
+
+# The name of the level of all rare and unknown ones.
+OTHER = "(other)"
+# A level with fewer rows than both, this number and this share of all rows, is pooled with others.
+RARE_ROWS, RARE_SHARE = 3, 0.01
+_SHOWN = 8
 
 
 @dataclass(frozen=True)
-class Categories:
-    """A column of text with few distinct values, sorted, see `base.Kind`.
+class Categories(Kind):
+    """A column of text with few distinct values, sorted.
 
     If `pooled`, the last level stands for all that are not listed: the `rare` ones of the training
     data, and new ones.
     """
 
-    levels: tuple[str, ...]
+    levels: tuple[str, ...] = ()
     pooled: bool = False
     rare: tuple[str, ...] = ()
-    wanted = "categories"
-    expression = None
+    name: ClassVar[str] = "category"
+    nouns: ClassVar[str] = "categories"
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.levels)
+    @classmethod
+    def of_counts(cls, counts: Mapping[str, int], n_rows: int) -> "Categories":
+        """Return a category whose rare levels are one, the last; it takes unknown levels, too.
+
+        A level with a handful of rows says little about the next row of that level; together, they
+        say something about rare levels.
+        """
+        levels, least = sorted(counts), min(RARE_ROWS, RARE_SHARE * n_rows)
+        common = tuple(level for level in levels if counts[level] >= least)
+        if len(common) == len(levels):
+            return cls(common)
+        label = OTHER
+        while label in common:
+            label = f"({label})"
+        rare = tuple(level for level in levels if counts[level] < least)
+        return cls((*common, label), pooled=True, rare=rare)
 
     def features(self, name: str) -> tuple[str, ...]:
         """Return `color=red` for each level."""
         return tuple(f"{name}={level}" for level in self.levels)
 
+    def expression(self, cell: str) -> str:
+        """Return the SQL of the place of the level."""
+        return place_sql(cell, (*self.levels[: len(self.levels) - self.pooled], *self.rare))
+
     def encode(self, cells: Column, out: Float64) -> Problems:
         """Write 1 to the feature of each cell's level; NaN where nothing stands for a new one."""
+        at, new = places(cells, self.levels, self.rare)
         last = len(self.levels) - 1
-        place = {level: i for i, level in enumerate(self.levels)} | {"": -1}
-        place |= dict.fromkeys(self.rare, last)
-        at = looked_up(cells, lambda text: place.get(text, -2))
-        new = at == -2
-        at = np.where(new, last, at) if self.pooled else at
+        at = np.where(at > last, last if self.pooled else -1, at)
         known = at >= 0
         out[known, at[known]] = 1.0
         out[~known] = np.nan
-        return {"empty": at == -1, "unknown": new} if new.any() or not known.all() else {}
+        return {"empty": ~known & ~new, "unknown": new} if new.any() or not known.all() else {}
 
     def parts(self, name: str) -> tuple[Part, ...]:
         """Return all levels in one picture."""
@@ -67,57 +95,37 @@ class Categories:
         """Return the first level."""
         return self.levels[0]
 
-    def state(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "type": "category",
-            "levels": list(self.levels),
-            "pooled": self.pooled,
-            "rare": list(self.rare),
-        }
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "Categories":
-        """Return the categories from plain values."""
-        levels, pooled, rare = tuple(state["levels"]), state["pooled"], tuple(state["rare"])
-        are_texts = all(isinstance(level, str) for level in (*levels, *rare))
-        if not levels or not are_texts or len({*levels, *rare}) < len(levels) + len(rare):
-            raise ValueError(f"`levels` must be different texts, got {levels!r:.80}.")
-        if not isinstance(pooled, bool):
-            raise ValueError(f"`pooled` must be true or false, got {pooled!r}.")
-        return cls(levels, pooled, rare)
-
-
-_SHOWN = 8
-
-
-_WORDS = {"true": 1, "false": 0}
-# In a column that was learned as true and false.
-_NUMBERS = {"1": 1, "0": 0, "1.0": 1, "0.0": 0}
-
-_EMPTY, _OTHER = -1, -2
+    def check(self) -> None:
+        """Raise an error for fields that cannot be."""
+        check_levels(self.levels, self.rare)
+        require(isinstance(self.pooled, bool), "`pooled` must be true or false", self.pooled)
 
 
 @dataclass(frozen=True)
-class Truths:
-    """A column of true and false, see `base.Kind`."""
+class Truths(Kind):
+    """A column of true and false."""
 
-    wanted = "true and false"
-    levels = None
-    expression = None
-    n_features = 1
+    name: ClassVar[str] = "truth"
+    nouns: ClassVar[str] = "true and false"
 
-    def features(self, name: str) -> tuple[str, ...]:
-        """Return the name of the column."""
-        return (name,)
+    @staticmethod
+    def are(texts: Collection[str] | None) -> bool:
+        """Whether the distinct texts of a column are true and false, or one of them."""
+        return bool(texts) and {text.lower() for text in texts or ()} <= {"true", "false"}
 
-    def encode(self, cells: Column, out: Float64) -> Problems:
-        """Write 1 for true and 0 for false, NaN for anything else."""
-        found = looked_up(cells, _truth_of)
-        out[:, 0] = np.where(found < 0, np.nan, found)
-        if found.min(initial=0) >= 0:
-            return {}
-        return {"empty": found == _EMPTY, "text": found == _OTHER}
+    def expression(self, cell: str) -> str:
+        """Return the SQL of 1 for true and 0 for false, which may be written so."""
+        word = f"lower({cell})"
+        return (
+            f"case when {word} in ('true', '1', '1.0') then 1.0 "
+            f"when {word} in ('false', '0', '0.0') then 0.0 end"
+        )
+
+    def values(self, cells: Column) -> tuple[NDArray[Any], Mask]:
+        """Return the values; other numbers are none."""
+        values, text = super().values(cells)
+        other = ~np.isnan(values) & (values != 0.0) & (values != 1.0)
+        return np.where(other, np.nan, values), text | other
 
     def parts(self, name: str) -> tuple[Part, ...]:
         """Return both in one picture."""
@@ -130,24 +138,3 @@ class Truths:
     def example(self, means: Sequence[float]) -> str:
         """Return a cell."""
         return "True"
-
-    def state(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {"type": "truth"}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "Truths":
-        """Return the kind from plain values."""
-        return cls()
-
-
-def are_truths(texts: Collection[str] | None) -> bool:
-    """Whether the distinct texts of a column are true and false, or one of them."""
-    return bool(texts) and all(text.lower() in _WORDS for text in texts or ())
-
-
-def _truth_of(text: str) -> int:
-    """Return 1 for true, 0 for false, `_EMPTY` for an empty text and `_OTHER` for any other."""
-    if not text:
-        return _EMPTY
-    return _WORDS.get(text.lower(), _NUMBERS.get(text, _OTHER))

@@ -1,27 +1,24 @@
 """Categories with many levels: the mean of the target among the rows of a level, and their number.
 
-scikit-learn's `TargetEncoder` shrinks the means of rare levels towards that of all rows, and gives
-each training row a mean of other rows. Levels that are not listed have the mean of all rows, and
-the number 0.
+See `rows.level_means`. Levels that are not listed have the mean of all rows, and the number 0.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.rows.level_means import Folds, level_features
 from greedynet.support.types import Float64
-from greedynet.tables.kinds.base import Part, Problems
-from greedynet.tables.readers.base import Column, looked_up
-
-_N_FOLDS = 5
+from greedynet.tables.kinds.base import Kind, Problems, check_levels, place_sql, places, require
+from greedynet.tables.readers.base import Column
 
 
 @dataclass(frozen=True)
-class Coded:
-    """A column of text with many distinct values, see `base.Kind`.
+class Coded(Kind):
+    """A column of text with many distinct values.
 
     Attributes
     ----------
@@ -29,76 +26,58 @@ class Coded:
         The levels that come more than once.
     rare : tuple of str
         The others.
-    values : tuple of tuple of float
+    codes : tuple of tuple of float
         For each level, and at the end for all others, the means of the target, one for each of
         several classes, and the logarithm of one plus the number of rows; empty before it is
         learned, when all features are the place of the level.
-    n_means : int
-        Number of means.
+    n_targets : int
+        Number of targets: more than one for several classes.
     """
 
-    texts: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...] = ()
-    n_means: int = 1
+    texts: tuple[str, ...] = ()
     rare: tuple[str, ...] = ()
-    wanted = "categories"
-    levels = None
-    expression = None
+    codes: tuple[tuple[float, ...], ...] = ()
+    n_targets: int = 1
+    name: ClassVar[str] = "coded"
+    nouns: ClassVar[str] = "categories"
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return self.n_means + 1
+    def expression(self, cell: str) -> str:
+        """Return the SQL of the place of the level."""
+        return place_sql(cell, (*self.texts, *self.rare))
 
     def features(self, name: str) -> tuple[str, ...]:
         """Return names for the means, and for the number of rows."""
-        several = self.n_means > 1
-        means = (f"{name}: mean{f' {j}' if several else ''}" for j in range(self.n_means))
-        return (*means, f"{name}: rows")
+        numbers = [""] if self.n_targets == 1 else [f" {j}" for j in range(self.n_targets)]
+        return (*(f"{name}: mean{number}" for number in numbers), f"{name}: rows")
 
     def encode(self, cells: Column, out: Float64) -> Problems:
         """Write the means and the number of rows."""
-        others = len(self.texts)
-        place = {text: i for i, text in enumerate(self.texts)} | {"": -1}
-        place |= dict.fromkeys(self.rare, others)
-        at = looked_up(cells, lambda text: place.get(text, others + 1))
-        new, at = at > others, np.minimum(at, others)
-        out[:] = self.of_places(at) if self.values else at[:, None]
+        at, new = places(cells, self.texts, self.rare)
+        out[:] = np.array(self.codes)[at] if self.codes else at[:, None]
         out[at == -1] = np.nan
         return {"empty": at == -1, "unknown": new}
 
-    def of_places(self, at: NDArray[np.intp]) -> Float64:
-        """Return the features of levels by their places, any for -1."""
-        return np.array(self.values)[at]
+    def learned(self, X: Float64, Y: Float64, folds: Folds, weights: Float64 | None) -> "Coded":
+        """Learn from places of levels; put features in their stead that know nothing of the row.
 
-    def learned(self, X: Float64, y: NDArray[Any], *, classes: bool, seed: int) -> "Coded":
-        """Learn from places of levels and targets; put features of other rows in their stead."""
-        from sklearn.model_selection import KFold
-
-        empty, n = np.isnan(X[:, 0]), len(self.texts) + 1
-        at = np.where(empty, n - 1, X[:, 0]).astype(np.intp)
-        labels = np.unique(y)[-self.n_means :] if classes else ()
-        T = np.column_stack([y == label for label in labels]) if classes else y[:, None]
-        T = T.astype(np.float64)
-        counts = np.bincount(at, minlength=n)
-        counts[-1] = 0  # as of a level that is new
-        values = np.column_stack([_means(at, T, n), np.log1p(counts)])
-        X[:] = values[at]
-        folds = KFold(min(_N_FOLDS, len(y)), shuffle=True, random_state=seed)
-        for others, held in folds.split(at):
-            X[held, :-1] = _means(at[others], T[others], n)[at[held]]
-        X[empty] = np.nan
-        return replace(self, values=tuple(map(tuple, values.tolist())))
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            What `encode` wrote.
+        Y : ndarray of shape (n_rows, n_targets)
+            Targets.
+        folds
+            See `level_features`.
+        """
+        n = len(self.texts) + 1
+        values, own = level_features(_places(X, n), Y, n, folds, weights)
+        X[:] = np.where(np.isnan(X), np.nan, own)
+        return replace(self, codes=tuple(map(tuple, values.tolist())))
 
     def recode(self, X: Float64) -> None:
         """Put features in the stead of places of levels."""
-        empty = np.isnan(X[:, 0])
-        X[:] = self.of_places(np.where(empty, -1, X[:, 0]).astype(np.intp))
-        X[empty] = np.nan
-
-    def parts(self, name: str) -> tuple[Part, ...]:
-        """Return each feature."""
-        return tuple(Part(feature, (i,)) for i, feature in enumerate(self.features(name)))
+        values = np.array(self.codes)
+        X[:] = np.where(np.isnan(X), np.nan, values[_places(X, len(values))])
 
     def describe(self) -> str:
         """Return the number of levels."""
@@ -108,30 +87,16 @@ class Coded:
         """Return the first level."""
         return self.texts[0]
 
-    def state(self) -> dict[str, Any]:
-        """Return plain values."""
-        values = [list(row) for row in self.values]
-        texts, rare = list(self.texts), list(self.rare)
-        return {"type": "coded", "texts": texts, "values": values, "rare": rare}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "Coded":
-        """Return the kind from plain values, or raise an error for what cannot be."""
-        texts, values = tuple(state["texts"]), np.array(state["values"], dtype=np.float64)
-        rare = tuple(state["rare"])
-        if not texts or not all(isinstance(text, str) for text in (*texts, *rare)):
-            raise ValueError(f"`texts` of a column must be texts, got {texts!r:.80}.")
-        if values.ndim != 2 or len(values) != len(texts) + 1 or values.shape[1] < 2:
-            raise ValueError("`values` of a column must have a row for each level, and one more.")
-        if not np.isfinite(values).all():
-            raise ValueError("`values` of a column must be finite numbers.")
-        return cls(texts, tuple(map(tuple, values.tolist())), values.shape[1] - 1, rare)
+    def check(self) -> None:
+        """Raise an error for fields that cannot be."""
+        check_levels(self.texts, self.rare)
+        n = self.n_targets
+        require(isinstance(n, int) and 0 < n < 10**6, "`n_targets` must be a number of means", n)
+        values = np.array(self.codes, dtype=np.float64)
+        is_right = values.shape == (len(self.texts) + 1, n + 1) and np.isfinite(values).all()
+        require(bool(is_right), "`codes` must be finite, in a row for each level and one more", n)
 
 
-def _means(at: NDArray[np.intp], T: Float64, n: int) -> Float64:
-    """Return the means of each target by level, drawn towards those of all rows."""
-    from sklearn.preprocessing import TargetEncoder
-
-    encoder = TargetEncoder(categories=[np.arange(n)], target_type="continuous")
-    columns = [encoder.fit(at[:, None], t).transform(np.arange(n)[:, None]) for t in T.T]
-    return np.column_stack(columns)
+def _places(X: Float64, n: int) -> NDArray[np.intp]:
+    """Return the places of levels; that of new ones for empty cells."""
+    return np.where(np.isnan(X[:, 0]), n - 1, X[:, 0]).astype(np.intp)

@@ -1,5 +1,11 @@
 """Dates and times: elapsed time, and the position in the year, the week and the day.
 
+Understood are, each alone or followed by a time: year first (2024-01-31, 2024/01/31, 2024-01,
+20240131T1200), day or month first (31/01/2024, 31.01.2024, 31-01-24), English names of months (31
+January 2024, Jan 31, 2024, Jan-31-2024, 31-Jan-24), months (Jan 2024, 01/2024, Jan-24) and quarters
+(2024Q1). Times are 13:45, 13:45:30.5 or 1:45 PM. An offset from universal time (Z, +02:00) is
+dropped: the time is that of the clock on the wall.
+
 A moment `t` becomes one feature that grows with it, and for each cycle of period `P` that the
 training data span the pair `sin(2 pi p)`, `cos(2 pi p)`, where `p = t / P mod 1` is the position in
 it: the last and the first moment of a cycle are neighbours. A cycle is kept if the dates span it
@@ -9,42 +15,145 @@ out if all dates are the first or the last day of a month.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from greedynet.support.duck import evaluate, literal
 from greedynet.support.types import Float64
-from greedynet.tables.kinds.base import Part, Problems, Tally, TextTally, Wording
-from greedynet.tables.kinds.date_texts import (
-    DAY_FIRST,
-    MONTH_FIRST,
-    ORDERS,
-    Moments,
-    iso_moments,
-    read_moment,
-    read_moments,
+from greedynet.tables.kinds.base import (
+    Form,
+    Kind,
+    Part,
+    Promises,
+    Reading,
+    Wording,
+    let,
+    pair,
+    require,
 )
 from greedynet.tables.readers import TableError
-from greedynet.tables.readers.base import Column, distinct_texts, is_typed
 
+Moments = NDArray[np.datetime64]
+
+DAY_FIRST, MONTH_FIRST = "dmy", "mdy"
+ORDERS = {DAY_FIRST: "day/month/year", MONTH_FIRST: "month/day/year"}
 CYCLES = ("year", "week", "day")
 UNITS = ("years", "days", "hours")
 
 _DAY = 86_400_000_000  # microseconds
-_YEAR = 365 * _DAY
+_PERIODS = {"year": 365 * _DAY, "week": 7 * _DAY, "day": _DAY}
 _LEAST = 3  # positions in a cycle
 # As many numbers up to 31 behind names of months are rather days than years.
 _MANY_DAYS = 20
-# Of each cycle, what its positions are called, and how many are told apart.
-_POSITIONS = {"year": ("month", 12), "week": ("weekday", 7), "day": ("hour", 24)}
+# Of each cycle, what its positions are called, and the SQL of one.
+_POSITIONS = {"year": ("month", "month"), "week": ("weekday", "isodow"), "day": ("hour", "hour")}
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
+# Texts
+
+_MONTH = (
+    "(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    "sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_YEAR, _TWO, _SHORT = "([0-9]{4})", "([0-9]{1,2})", "([0-9]{2})"
+_NTH = "(?:st|nd|rd|th)?"
+# Forms of dates, and what their groups are: year, month, day; the name of a month; a quarter; a
+# year of two digits; and first and second part where the order of day and month is to be found.
+_FORMS = (
+    *((f"{_YEAR}{s}{_TWO}{s}{_TWO}", "ymd") for s in ("-", "/", "[.]")),
+    (f"((?:1[5-9]|2[01])[0-9]{{2}})[-/]{_TWO}", "ym"),
+    ("([0-9]{4})([0-9]{2})([0-9]{2})", "ymd"),
+    *((f"{_TWO}({s}){_TWO}{s}([0-9]{{4}}|[0-9]{{2}})", "aobe") for s in ("-", "/", "[.]")),
+    (f"{_TWO}{_NTH}[-/. ]*{_MONTH}[-/., ]*{_YEAR}", "dny"),
+    (f"{_MONTH}[-. ]+{_TWO}{_NTH}[-, ]+{_YEAR}", "ndy"),
+    (f"{_MONTH}[-/., ]*{_YEAR}", "ny"),
+    (f"{_YEAR}[- ]?q([1-4])", "yq"),
+    (f"q([1-4])[- /]?{_YEAR}", "qy"),
+    (f"{_TWO}[-/]{_YEAR}", "my"),
+    (f"{_TWO}-{_MONTH}-{_SHORT}", "dnz"),
+    (f"{_MONTH}(?:-| ?'){_SHORT}", "nw"),
+)
+_TIME = (
+    r"(?:[T, ]+([0-9]{1,2}):?([0-9]{2})(?::?([0-9]{2})(?:[.,]([0-9]{1,9}))?)?"
+    r"\s*([ap]\.?m\.?)?\s*(?:z|utc|gmt|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
+)
+_PATTERN = (
+    "(?i)^(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[., ]+)?"
+    f"(?:{'|'.join(pattern for pattern, _ in _FORMS)}){_TIME}$"
+)
+_GROUPS = [f"{c}{i}" for i, (_, groups) in enumerate(_FORMS) for c in groups]
+_GROUPS += ["hour", "minute", "second", "part", "half"]
+
+
+# Written as DuckDB reads it, which is fast.
+_ISO = r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?)?"
+
+
+# What each letter stands for in all forms, "" where it is in none.
+_LETTERS = ", ".join(
+    f"'{letter}': "
+    + " || ".join(f"a.{name}" for name in _GROUPS if name[0] == letter and len(name) < 4)
+    for letter in "ymdnqzwabeo"
+)
+
+
+def _century(short: str) -> str:
+    """Return the SQL of a year of two digits, as POSIX has it."""
+    return f"case when {short} >= '69' then '19' else '20' end || {short}"
+
+
+# The year, as text, month and day; or the year beside two parts; the time.
+_PLAIN = f"""{{
+    'year': case when g.z || g.w <> '' then {_century("g.z || g.w")} else g.y end,
+    'month': case
+        when g.n <> ''
+        then (position(left(lower(g.n), 3) in 'janfebmaraprmayjunjulaugsepoctnovdec') + 2) // 3
+        when g.q <> '' then 3 * cast(g.q as int) - 2 else try_cast(g.m as int) end,
+    'other': case when length(g.e) = 2 then {_century("g.e")} else g.e end,
+    'hour': case when a.half = '' then coalesce(try_cast(a.hour as int), 0)
+        when cast(a.hour as int) between 1 and 12
+        then cast(a.hour as int) % 12 + case when a.half ilike 'p%' then 12 else 0 end end,
+    'second': case when a.second > '59' then '59' else a.second end
+}}"""
+_CLOCK = (
+    "' ' || c.hour || ':' || right('0' || a.minute, 2) || ':' || right('0' || c.second, 2) || '.' "
+    "|| left(a.part || '0', 6)"
+)
+_FIXED = "c.year || '-' || c.month || '-' || case when g.d = '' then '1' else g.d end"
+
+
+def _in_order(day: str, month: str) -> str:
+    """Return the SQL of the moment, where day and month may be two open parts."""
+    date = f"case when g.a = '' then {_FIXED} else c.other || '-' || {month} || '-' || {day} end"
+    return f"try_cast({date} || {_CLOCK} as timestamp)"
+
+
+_BOTH = f"{{'dmy': {_in_order('g.a', 'g.b')}, 'mdy': {_in_order('g.b', 'g.a')}}}"
+_READING = """case when b.dmy is not null or b.mdy is not null then {
+    'dmy': b.dmy, 'mdy': b.mdy, 'of_month': g.w,
+    'form': {
+        'separator': g.o,
+        'only': case when b.mdy is null then 'dmy' when b.dmy is null then 'mdy' else '' end,
+        'short': case when length(g.e) = 2 then g.e > '31' end,
+        'is_month': g.w <> ''}
+    } end"""
+
+
+def _known(moment: str) -> str:
+    """Return the SQL of the reading of a moment, whose order is plain."""
+    form = "{'separator': '', 'only': '', 'short': cast(null as boolean), 'is_month': false}"
+    found = f"{{'dmy': {moment}, 'mdy': {moment}, 'of_month': '', 'form': {form}}}"
+    return f"case when {moment} is not null then {found} end"
+
 
 @dataclass(frozen=True)
-class Dates:
-    """A column of dates or times, see `base.Kind`.
+class Dates(Kind):
+    """A column of dates or times.
 
     Attributes
     ----------
@@ -58,13 +167,61 @@ class Dates:
         Order of day and month in texts such as 01/02/2024; None if there were none.
     """
 
-    first: str
-    last: str
+    first: str = "1970-01-01"
+    last: str = "1970-01-01"
     unit: str = "days"
     cycles: tuple[str, ...] = ()
     order: str | None = None
-    levels = None
-    expression = None
+    name: ClassVar[str] = "date"
+    nouns: ClassVar[str] = "dates"
+    typed: ClassVar[str] = "M"
+    measures: ClassVar[Mapping[str, str]] = {
+        f"{what}_{order}": sql.format(f"p.{order}")
+        for order in ORDERS
+        for what, sql in {
+            "low": "min({})",
+            "high": "max({})",
+            "is_sane": "min(year({0})) >= 1 and max(year({0})) <= 9999",
+            "first_days": "bool_and(day({}) = 1)",
+            "last_days": "bool_and(day({} + interval 1 day) = 1)",
+            **{cycle: f"list(distinct {sql}({{}}))" for cycle, (_, sql) in _POSITIONS.items()},
+        }.items()
+    } | {"of_month": "list(distinct p.of_month)"}
+
+    # The decision
+
+    def test(self, cell: str) -> str:
+        """Return the SQL of whether a text may be a date."""
+        return f"regexp_matches({cell}, {literal(_PATTERN)})"
+
+    def reading(self, cell: str) -> str:
+        """Return the SQL of the moment in both orders; the form says which of them there are."""
+        careful = {"a": f"regexp_extract({cell}, {literal(_PATTERN)}, {_GROUPS})"}
+        careful |= {"g": f"{{{_LETTERS}}}", "c": _PLAIN, "b": _BOTH}
+        return (
+            f"case when regexp_full_match({cell}, {literal(_ISO)}) "
+            f"then {_known(f'try_cast({cell} as timestamp)')} "
+            f"when {self.test(cell)} then {let(careful, _READING)} end"
+        )
+
+    @staticmethod
+    def typed_reading(cell: str) -> str:
+        """Return the SQL of the reading of a cell that is a moment."""
+        return _known(cell)
+
+    def decide(self, found: Reading, words: Wording, said: Promises) -> tuple[Kind, str]:
+        """Return the kind and what was assumed; raise an error if it could be meant otherwise."""
+        order, note = _order(found.forms, words, said.dates)
+        note = _of_months(found, words) or note
+        spread = _Spread(found.forms, order or DAY_FIRST)
+        if not spread.is_sane:
+            raise TableError(
+                f"{words.what} holds dates beyond the years 1 to 9999: correct them, or "
+                f"{words.as_text}."
+            )
+        return spread.kind(order), note
+
+    # Cells
 
     @property
     def wanted(self) -> str:
@@ -72,10 +229,13 @@ class Dates:
         written = "such as 2024-01-31" if self.order is None else f"({ORDERS[self.order]})"
         return f"dates {written}"
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return 1 + 2 * len(self.cycles)
+    def expression(self, cell: str) -> str:
+        """Return the SQL of the moment; without an order, one is not invented."""
+        # Dates with points have the day first wherever they are used.
+        plain = "p.form.separator in ('', '.')"
+        is_known = "true" if self.order == DAY_FIRST else plain
+        found = "p.mdy" if self.order == MONTH_FIRST else f"case when {is_known} then p.dmy end"
+        return let({"p": self.reading(cell)}, found)
 
     def features(self, name: str) -> tuple[str, ...]:
         """Return the elapsed time, and two features per cycle."""
@@ -86,17 +246,11 @@ class Dates:
     def _elapsed_name(self) -> str:
         return "year" if self.unit == "years" else f"{self.unit} since {self.first[:10]}"
 
-    def encode(self, cells: Column, out: Float64) -> Problems:
+    def write(self, values: NDArray[Any], out: Float64) -> None:
         """Write the elapsed time and the pairs."""
-        moments, empty = _moments(cells, self.order)
-        none = np.isnat(moments)
-        out[:, 0] = self._elapsed(moments)
+        out[:, 0] = self._elapsed(values)
         for i, cycle in enumerate(self.cycles):
-            out[:, 2 * i + 1 : 2 * i + 3] = pair(position(moments, cycle))
-        if not none.any():
-            return {}
-        out[none] = np.nan
-        return {"empty": empty, "text": none & ~empty}
+            out[:, 2 * i + 1 : 2 * i + 3] = pair(position(values, cycle))
 
     def _elapsed(self, moments: Moments) -> Float64:
         if self.unit == "years":
@@ -136,18 +290,14 @@ class Dates:
         """Return the last date."""
         return _short(self.last)
 
-    def state(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {"type": "date", **vars(self), "cycles": list(self.cycles)}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "Dates":
-        """Return the dates from plain values, or raise an error for what cannot be."""
-        ends = [str(datetime.fromisoformat(str(state[end]))) for end in ("first", "last")]
-        unit, cycles, order = state["unit"], tuple(state["cycles"]), state["order"]
-        if unit not in UNITS or not set(cycles) <= set(CYCLES) or order not in (None, *ORDERS):
-            raise ValueError(f"dates with unit {unit!r}, cycles {cycles!r} and order {order!r}")
-        return cls(ends[0], ends[1], unit, cycles, order)
+    def check(self) -> None:
+        """Raise an error for fields that cannot be."""
+        for end in (self.first, self.last):
+            require(isinstance(end, str) and bool(datetime.fromisoformat(end)), "dates with", end)
+        fields = (self.unit, self.cycles, self.order)
+        is_right = self.unit in UNITS and self.order in (None, *ORDERS)
+        is_right = is_right and isinstance(self.cycles, tuple) and set(self.cycles) <= set(CYCLES)
+        require(is_right, "dates with unit, cycles and order", fields)
 
 
 # Positions
@@ -160,29 +310,9 @@ def position(moments: Moments, cycle: str) -> Float64:
         begin, end = years.astype("M8[us]"), (years + 1).astype("M8[us]")
         share: Float64 = (moments - begin).astype(np.int64) / (end - begin).astype(np.int64)
         return share
-    period = 7 * _DAY if cycle == "week" else _DAY
     monday = 3 * _DAY if cycle == "week" else 0  # 1970 began on a Thursday
-    place: Float64 = (moments.astype(np.int64) + monday) % period / period
+    place: Float64 = (moments.astype(np.int64) + monday) % _PERIODS[cycle] / _PERIODS[cycle]
     return place
-
-
-def pair(places: Float64) -> Float64:
-    """Return sine and cosine of positions in a cycle, `(n, 2)`."""
-    angles = 2.0 * np.pi * places
-    return np.column_stack([np.sin(angles), np.cos(angles)])
-
-
-def _moments(cells: Column, order: str | None) -> tuple[Moments, Any]:
-    """Return cells as dates, NaT where there is none, and a mask of the empty cells."""
-    if is_typed(cells, "M"):
-        moments: Moments = np.asarray(cells)
-        return moments, np.isnat(moments)
-    texts, codes = distinct_texts(cells)
-    full = [text for text in texts if text]
-    found = np.full(len(texts), "NaT", dtype="M8[us]")
-    found[[i for i, text in enumerate(texts) if text]] = read_moments(full, order)
-    empty = np.array([not text for text in texts], dtype=np.bool_)
-    return found[codes], empty[codes]
 
 
 def _short(moment: str) -> str:
@@ -193,172 +323,88 @@ def _short(moment: str) -> str:
 # The decision
 
 
-class Spread(Tally):
-    """The range of dates, and their positions in each cycle."""
+class _Spread:
+    """The range of dates in one order, and their positions in each cycle."""
 
-    def __init__(self) -> None:
-        self.first: np.datetime64 | None = None
-        self.last: np.datetime64 | None = None
-        self._positions: dict[str, set[int]] = {cycle: set() for cycle in CYCLES}
-        self._is_monthly = {"first": True, "last": True}
+    def __init__(self, forms: Sequence[Form], order: str) -> None:
+        def of(what: str) -> list[Any]:
+            found = (form.measures[f"{what}_{order}"] for form in forms)
+            return [value for value in found if value is not None]
 
-    def add(self, moments: Moments) -> None:
-        """Add dates, none of them NaT."""
-        if not len(moments):
-            return
-        low, high = moments.min(), moments.max()
-        self.first = low if self.first is None else min(self.first, low)
-        self.last = high if self.last is None else max(self.last, high)
-        for cycle, seen in self._positions.items():
-            n = _POSITIONS[cycle][1]
-            seen |= set(np.unique(np.floor(n * position(moments, cycle))).astype(int).tolist())
-        day = moments.astype("M8[D]")
-        months = day.astype("M8[M]")
-        self._is_monthly["first"] &= bool((day == months.astype("M8[D]")).all())
-        self._is_monthly["last"] &= bool((day + 1 == (months + 1).astype("M8[D]")).all())
-
-    @property
-    def is_sane(self) -> bool:
-        """Whether there are dates, all in the calendar."""
-        ends = (self.first, self.last)
-        return all(end is not None and isinstance(end.item(), datetime) for end in ends)
+        self.is_sane = bool(of("is_sane")) and all(of("is_sane"))
+        if self.is_sane:
+            self.first, self.last = min(of("low")), max(of("high"))
+        self.positions = {cycle: set(chain(*of(cycle))) for cycle in CYCLES}
+        self.is_monthly = all(of("first_days")) or all(of("last_days"))
 
     def kind(self, order: str | None) -> Dates:
         """Return the kind of a column with these dates."""
-        assert self.first is not None
-        assert self.last is not None
-        span = int((self.last - self.first).astype(np.int64))
-        periods = {"year": _YEAR, "week": 7 * _DAY, "day": _DAY}
+        span = (self.last - self.first) // timedelta(microseconds=1)
         cycles = [
             cycle
             for cycle in CYCLES
-            if span >= periods[cycle] and len(self._positions[cycle]) >= _LEAST
+            if span >= _PERIODS[cycle] and len(self.positions[cycle] - {None}) >= _LEAST
         ]
-        if "week" in cycles and any(self._is_monthly.values()):
+        if "week" in cycles and self.is_monthly:
             cycles.remove("week")
-        unit = "years" if span >= 2 * _YEAR else "days" if span >= 2 * _DAY else "hours"
-        ends = (str(self.first.item()), str(self.last.item()))
-        return Dates(*ends, unit, tuple(cycles), order)
+        n_days = span / _DAY
+        unit = "years" if n_days >= 730 else "days" if n_days >= 2 else "hours"
+        return Dates(str(self.first), str(self.last), unit, tuple(cycles), order)
 
 
-class DateTally(TextTally):
-    """Dates among the texts of a column, in both orders of day and month."""
+def _of_months(found: Reading, words: Wording) -> str:
+    """Return what was assumed of texts such as Jan-24, which may be a month or a day."""
+    forms = [form for form in found.forms if form.how["is_month"]]
+    if not forms:
+        return ""
+    text = forms[0].text
+    parts = sorted(map(int, set(chain(*(form.measures["of_month"] for form in forms)))))
+    are_days = parts[0] >= 1 and parts[-1] <= 31 and len(parts) >= _MANY_DAYS
+    if are_days or len(forms) < len(found.forms):
+        why = "may be days without a year" if are_days else "stands beside dates with a day"
+        raise TableError(
+            f"{words.what} holds {text!r}, which {why}: write years of four digits, or "
+            f"{words.as_text}."
+        )
+    (moment,) = evaluate(Dates().expression, [text], "M")
+    return f"{text!r} is read as {moment.item():%B %Y}"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._spreads = {DAY_FIRST: Spread(), MONTH_FIRST: Spread()}
-        self._found: dict[str, list[datetime]] = {DAY_FIRST: [], MONTH_FIRST: []}
-        self._only: dict[str, str] = {}  # an order -> the first text that has no other
-        self._either: str | None = None
-        self._short: str | None = None
-        self._is_year = False  # some year of two digits is no day
-        self._has_points = False
-        self._months: dict[int, str] = {}  # what follows the name of a month -> the first text
-        self._n_months = 0
 
-    def add(self, texts: Sequence[str], counts: Sequence[int], rows: Sequence[int]) -> None:
-        """Add distinct texts, how often each comes, and the row of the first, from 1."""
-        plain = iso_moments(texts)
-        if plain is not None and len(plain):
-            self._add_moments(plain, sum(counts))
-            return
-        super().add(texts, counts, rows)
-        for order, found in self._found.items():
-            self._spreads[order].add(np.array(found, dtype="M8[us]"))
-            found.clear()
-
-    def add_moments(self, moments: Moments) -> None:
-        """Add dates that are no texts, NaT for empty cells."""
-        full = moments[~np.isnat(moments)]
-        self._add_moments(full, len(full))
-
-    def _add_moments(self, moments: Moments, count: int) -> None:
-        self.n += count
-        for spread in self._spreads.values():
-            spread.add(moments)
-
-    def takes(self, text: str, count: int, row: int) -> bool:
-        """Count a text, or return False if it is no date."""
-        moment = read_moment(text)
-        if moment is None:
-            return False
-        both = {DAY_FIRST: moment.day_first, MONTH_FIRST: moment.month_first}
-        possible = {order: date for order, date in both.items() if date is not None}
-        for order, date in possible.items():
-            self._found[order].append(date)
-        if moment.of_month is not None:
-            self._months.setdefault(moment.of_month, text)
-            self._n_months += count
-        if moment.separator:
-            if len(possible) == 1:
-                self._only.setdefault(next(iter(possible)), text)
-            elif moment.separator != ".":
-                self._either = self._either or text
-            self._has_points |= moment.separator == "."
-        if moment.short is not None and moment.separator != ".":
-            self._short = self._short or text
-            self._is_year |= moment.short > 31
-        return True
-
-    def decide(self, words: Wording, promised: str | None = None) -> tuple[Dates, str]:
-        """Return the kind and what was assumed; raise an error if it could be meant otherwise.
-
-        `promised` is the order of day and month, if the user has given it.
-        """
-        order, note = self._order(words, promised)
-        note = self._of_months(words) or note
-        if not self._spreads[order or DAY_FIRST].is_sane:
+def _order(forms: Sequence[Form], words: Wording, promised: str | None) -> tuple[str | None, str]:
+    """Return the order of day and month, and what was assumed of it."""
+    open_ones = [form for form in forms if form.how["separator"]]
+    only = {form.how["only"]: form.text for form in reversed(open_ones) if form.how["only"]}
+    # Dates with points have the day first.
+    slashed = [form for form in open_ones if form.how["separator"] != "."]
+    either = next((form.text for form in slashed if not form.how["only"]), None)
+    short = [form for form in slashed if form.how["short"] is not None]
+    if not open_ones:
+        return None, ""
+    if len(only) > 1:
+        raise TableError(
+            f"{words.what} holds {only[DAY_FIRST]!r}, day first, and {only[MONTH_FIRST]!r}, month "
+            f"first: write all dates in one order, or {words.as_text}."
+        )
+    shown = next(iter(only), None)
+    if promised is not None:
+        if shown not in (None, promised):
             raise TableError(
-                f"{words.what} holds dates beyond the years 1 to 9999: correct them, or "
-                f"{words.as_text}."
+                f"{words.what} holds {only[shown]!r}, which is no date with "
+                f"`dates={promised!r}`: write `dates={shown!r}`, or {words.as_text}."
             )
-        return self._spreads[order or DAY_FIRST].kind(order), note
-
-    def _of_months(self, words: Wording) -> str:
-        """Return what was assumed of texts such as Jan-24, which may be a month or a day."""
-        if not self._months:
-            return ""
-        parts, text = sorted(self._months), next(iter(self._months.values()))
-        are_days = parts[0] >= 1 and parts[-1] <= 31 and len(parts) >= _MANY_DAYS
-        if are_days or self._n_months < self.n:
-            why = "may be days without a year" if are_days else "stands beside dates with a day"
-            raise TableError(
-                f"{words.what} holds {text!r}, which {why}: write years of four digits, or "
-                f"{words.as_text}."
-            )
-        moment = read_moment(text)
-        assert moment is not None
-        return f"{text!r} is read as {moment.day_first:%B %Y}"
-
-    def _order(self, words: Wording, promised: str | None) -> tuple[str | None, str]:
-        if not self._only and self._either is None and not self._has_points:
-            return None, ""
-        if len(self._only) > 1:
-            raise TableError(
-                f"{words.what} holds {self._only[DAY_FIRST]!r}, day first, and "
-                f"{self._only[MONTH_FIRST]!r}, month first: write all dates in one order, or "
-                f"{words.as_text}."
-            )
-        shown = next(iter(self._only), None)
-        if promised is not None:
-            if shown not in (None, promised):
-                raise TableError(
-                    f"{words.what} holds {self._only[shown]!r}, which is no date with "
-                    f"`dates={promised!r}`: write `dates={shown!r}`, or {words.as_text}."
-                )
-            return promised, ""
-        if self._short is not None and not self._is_year:
-            raise TableError(
-                f"{words.what} holds {self._short!r}, of which the year could be the first or the "
-                'last part: write `dates="dmy"` or `dates="mdy"` if it is the last, years of four '
-                f"digits, or {words.as_text}."
-            )
-        if shown is not None:
-            return shown, f"dates are read as {ORDERS[shown]}, as in {self._only[shown]!r}"
-        if self._either is not None:
-            raise TableError(
-                f"{words.what} holds dates such as {self._either!r}, none with a day above 12: "
-                'write `dates="dmy"` if the day comes first, `dates="mdy"` if the month does, or '
-                f"{words.as_text}."
-            )
-        return DAY_FIRST, "dates with points are read as day.month.year"
+        return promised, ""
+    if short and not any(form.how["short"] for form in short):
+        raise TableError(
+            f"{words.what} holds {short[0].text!r}, of which the year could be the first or the "
+            'last part: write `dates="dmy"` or `dates="mdy"` if it is the last, years of four '
+            f"digits, or {words.as_text}."
+        )
+    if shown is not None:
+        return shown, f"dates are read as {ORDERS[shown]}, as in {only[shown]!r}"
+    if either is not None:
+        raise TableError(
+            f"{words.what} holds dates such as {either!r}, none with a day above 12: "
+            'write `dates="dmy"` if the day comes first, `dates="mdy"` if the month does, or '
+            f"{words.as_text}."
+        )
+    return DAY_FIRST, "dates with points are read as day.month.year"

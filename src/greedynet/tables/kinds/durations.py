@@ -5,84 +5,47 @@ and 1:30 PM. Texts such as 13:45 are times of day if one comes before 6:00, one 
 none is 24 hours or more; their position in the day is then a pair of features too, as of dates.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from greedynet.support.duck import literal
 from greedynet.support.types import Float64
-from greedynet.tables.kinds.base import Part, Problems, TextTally, Wording
+from greedynet.tables.kinds.base import (
+    Form,
+    Kind,
+    Part,
+    Promises,
+    Reading,
+    Wording,
+    let,
+    pair,
+    require,
+)
 from greedynet.tables.readers import TableError
-from greedynet.tables.readers.base import Column, is_typed, looked_up
 
-_CLOCK = re.compile(
-    r"(?:(?P<days>-?\d+) ?d(?:ays?)?,? +\+?|(?P<sign>[-+])?)(?P<h>\d+):(?P<m>[0-5]\d)"
-    r"(?::(?P<s>[0-5]\d(?:[.,]\d+)?))?\s*(?P<half>[ap]\.?m\.?)?",
-    re.IGNORECASE,
+_SIGN, _NUMBER = "([-+])?", r"([0-9]+(?:\.[0-9]+)?)"
+_WORDS = {"d": "d|days?", "h": "h|hrs?|hours?", "m": "m|mins?|minutes?", "s": "s|secs?|seconds?"}
+_CLOCK = (
+    rf"(?:(-?[0-9]+) ?d(?:ays?)?,? +\+?|{_SIGN})([0-9]+):([0-5][0-9])"
+    r"(?::([0-5][0-9](?:[.,][0-9]+)?))?\s*([ap]\.?m\.?)?"
 )
-_NUMBER = r"(?P<{}>\d+(?:\.\d+)?)"
-_ISO = re.compile(
-    rf"(?P<sign>[-+])?P(?=[\dT])(?:{_NUMBER.format('days')}D)?(?:T(?:{_NUMBER.format('h')}H)?"
-    rf"(?:{_NUMBER.format('m')}M)?(?:{_NUMBER.format('s')}S)?)?"
-)
-_TOKEN = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[a-z]+),? ?", re.IGNORECASE)
-_UNITS = {
-    24.0: ("d", "day", "days"),
-    1.0: ("h", "hr", "hrs", "hour", "hours"),
-    1 / 60: ("m", "min", "mins", "minute", "minutes"),
-    1 / 3600: ("s", "sec", "secs", "second", "seconds"),
-}
-_HOURS_OF = {name: hours for hours, names in _UNITS.items() for name in names}
-_NEVER_ALONE = ("d", "m", "s")  # 5 m is a length, and the 80s are years
+_ISO = rf"{_SIGN}P(?:{_NUMBER}D)?(?:T(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:{_NUMBER}S)?)?"
+_IN_WORDS = "".join(rf"(?:{_NUMBER} ?(?:{words}),? ?)?" for words in _WORDS.values())
+_PATTERN = f"(?i)^(?:{_CLOCK}|{_ISO}|{_IN_WORDS})$"
+_GROUPS = [f"{unit}0" for unit in ("d", "sign", "h", "m", "s", "half")]
+_GROUPS += [f"{unit}1" for unit in ("sign", "d", "h", "m", "s")] + [f"{unit}2" for unit in "dhms"]
+# 5 m is a length, 80s are years, and P is a letter.
+_NONE = "(?i)[0-9]+(?:[.][0-9]+)? ?[dms]|[-+]?PT?|.*T|"
 _HOUR = 3.6e9  # microseconds
 
 
 @dataclass(frozen=True)
-class Span:
-    """A duration in a text: its hours; the number of parts of 1:30:00; whether it has am or pm."""
-
-    hours: float
-    n_parts: int = 0
-    half: bool = False
-
-
-def read_span(text: str) -> Span | None:
-    """Return the duration or the time of day in a text, or None if there is none."""
-    text = text.strip()
-    found = _CLOCK.fullmatch(text) or _ISO.fullmatch(text)
-    if found is None:
-        return _in_units(text)
-    parts = {name: value for name, value in found.groupdict().items() if value is not None}
-    if not parts.keys() & {"days", "h", "m", "s"}:
-        return None
-    days, h, m, s = (float(parts.get(n, "0").replace(",", ".")) for n in ("days", "h", "m", "s"))
-    if "half" in parts:
-        if not 1 <= h <= 12:
-            return None
-        h = h % 12 + 12 * (parts["half"][0] in "pP")
-    sign = -1.0 if parts.get("sign") == "-" else 1.0
-    n_parts = 0 if found.re is _ISO or "days" in parts else 2 + ("s" in parts)
-    return Span(sign * (24 * days + h + m / 60 + s / 3600), n_parts, "half" in parts)
-
-
-def _in_units(text: str) -> Span | None:
-    """Return a duration such as `1 h 30 min`."""
-    tokens = list(_TOKEN.finditer(text))
-    units = [token["unit"].lower() for token in tokens]
-    if "".join(token.group() for token in tokens) != text or not tokens:
-        return None
-    sizes = [_HOURS_OF.get(unit, 0.0) for unit in units]
-    falls = sorted(set(sizes), reverse=True) == sizes
-    if 0.0 in sizes or not falls or (len(units) == 1 and units[0] in _NEVER_ALONE):
-        return None
-    return Span(sum(float(t["number"]) * size for t, size in zip(tokens, sizes, strict=True)))
-
-
-@dataclass(frozen=True)
-class Durations:
-    """A column of durations or times of day, see `base.Kind`.
+class Durations(Kind):
+    """A column of durations or times of day.
 
     `n_parts` is 2 for texts like 1:30, 3 for 1:30:00, 0 for others, such as `90 min`; times of day
     have `is_clock`.
@@ -90,8 +53,60 @@ class Durations:
 
     n_parts: int = 0
     is_clock: bool = False
-    levels = None
-    expression = None
+    name: ClassVar[str] = "duration"
+    nouns: ClassVar[str] = "durations"
+    typed: ClassVar[str] = "m"
+    measures: ClassVar[Mapping[str, str]] = {"low": "min(p.hours)", "high": "max(p.hours)"}
+
+    def test(self, cell: str) -> str:
+        """Return the SQL of whether a text may be a duration."""
+        pattern, none = literal(_PATTERN), literal(_NONE)
+        return f"(regexp_matches({cell}, {pattern}) and not regexp_full_match({cell}, {none}))"
+
+    def reading(self, cell: str) -> str:
+        """Return the SQL of the hours in a text, the parts of 1:30:00, and whether it has am."""
+
+        def number(unit: str) -> str:
+            found = " || ".join(f"a.{unit}{i}" for i in range(3))
+            return f"coalesce(cast(replace(nullif({found}, ''), ',', '.') as double), 0)"
+
+        d, h, m, s = map(number, "dhms")
+        half = f"{h} % 12 + case when lower(a.half0) like 'p%' then 12 else 0 end"
+        h = f"case when a.half0 = '' then {h} when {h} between 1 and 12 then {half} end"
+        sign = "case when a.sign0 || a.sign1 = '-' then -1 else 1 end"
+        parts = "case when a.h0 = '' or a.d0 <> '' then 0 when a.s0 = '' then 2 else 3 end"
+        hours = f"{sign} * (24 * {d} + {h} + {m} / 60 + {s} / 3600)"
+        span = (
+            f"case when {hours} is not null then {{'hours': {hours}, "
+            f"'form': {{'parts': {parts}, 'half': a.half0 <> ''}}}} end"
+        )
+        groups = f"regexp_extract({cell}, {literal(_PATTERN)}, {_GROUPS})"
+        return f"case when {self.test(cell)} then {let({'a': groups}, span)} end"
+
+    @staticmethod
+    def typed_reading(cell: str) -> str:
+        """Return the SQL of the reading of a cell that is a span of time."""
+        form = "{'parts': 0, 'half': false}"
+        return f"case when {cell} is not null then {{'hours': 0.0, 'form': {form}}} end"
+
+    def decide(self, found: Reading, words: Wording, said: Promises) -> tuple[Kind, str]:
+        """Return the kind and what was assumed; raise an error if it could be meant otherwise."""
+        texts = {form.how["parts"]: form.text for form in reversed(found.forms)}
+        has_half = any(form.how["half"] for form in found.forms)
+        if {2, 3} <= texts.keys() and not has_half:
+            raise TableError(
+                f"{words.what} holds {texts[2]!r} beside {texts[3]!r}, which could be hours or "
+                f"minutes: write the seconds of all, or of none, or {words.as_text}."
+            )
+        clock: list[Form] = [form for form in found.forms if form.how["parts"]]
+        low = min(form.measures["low"] for form in found.forms)
+        high = max(form.measures["high"] for form in found.forms)
+        is_day = 0 <= low < 6 and 18 <= high < 24 and len(clock) == len(found.forms)
+        kind = Durations(0 if has_half or not clock else clock[0].how["parts"], has_half or is_day)
+        if not clock:
+            return kind, ""
+        what = "time of day" if kind.is_clock else "duration"
+        return kind, f"{clock[0].text!r} is read as a {what}"
 
     @property
     def wanted(self) -> str:
@@ -102,52 +117,29 @@ class Durations:
     def _sample(self) -> str:
         return {2: "1:30", 3: "1:30:00"}.get(self.n_parts, "90 min")
 
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return 3 if self.is_clock else 1
+    def expression(self, cell: str) -> str:
+        """Return the SQL of the span of time; 59:59 beside 1:00:05 could be hours or minutes."""
+        parts = f"in (0, {self.n_parts})" if self.n_parts else ">= 0"
+        span = f"to_microseconds(cast(round(p.hours * {_HOUR}) as bigint))"
+        return let({"p": self.reading(cell)}, f"case when p.form.parts {parts} then {span} end")
 
     def features(self, name: str) -> tuple[str, ...]:
         """Return the hours, and the position in the day of a time of day."""
         hours = f"{name}: hours"
         return (hours, f"{name}: sin of day", f"{name}: cos of day") if self.is_clock else (hours,)
 
-    def encode(self, cells: Column, out: Float64) -> Problems:
+    def write(self, values: NDArray[Any], out: Float64) -> None:
         """Write the hours, and the pair."""
-        hours, empty = self._hours(cells)
-        out[:, 0] = hours
+        out[:, 0] = values.astype(np.int64) / _HOUR
         if self.is_clock:
-            angles = 2.0 * np.pi * hours / 24.0
-            out[:, 1], out[:, 2] = np.sin(angles), np.cos(angles)
-        none = np.isnan(hours)
-        return {"empty": empty, "text": none & ~empty} if none.any() else {}
-
-    def _hours(self, cells: Column) -> tuple[Float64, Any]:
-        if is_typed(cells, "m"):
-            spans = np.asarray(cells)
-            empty = np.isnat(spans)
-            return np.where(empty, np.nan, spans.astype(np.int64) / _HOUR), empty
-        found: list[float] = []
-        empties: list[bool] = []
-
-        def place(text: str) -> int:
-            span = read_span(text)
-            # 59:59 beside 1:00:05 could be hours or minutes.
-            other = span is None or (self.n_parts and span.n_parts not in (0, self.n_parts))
-            found.append(np.nan if span is None or other else span.hours)
-            empties.append(not text)
-            return len(found) - 1
-
-        at = looked_up(cells, place)
-        return np.array(found)[at], np.array(empties, dtype=np.bool_)[at]
+            out[:, 1:] = pair(out[:, 0] / 24)
 
     def parts(self, name: str) -> tuple[Part, ...]:
-        """Return the hours."""
+        """Return the hours, or a turn of the clock."""
         if not self.is_clock:
-            return (Part(self.features(name)[0], (0,)),)
+            return super().parts(name)
         hours = np.arange(24.0)
-        angles = 2.0 * np.pi * hours / 24.0
-        values = np.column_stack([hours, np.sin(angles), np.cos(angles)])
+        values = np.column_stack([hours, pair(hours / 24)])
         return (Part(f"{name}: hour", (0, 1, 2), values, [str(hour) for hour in range(24)]),)
 
     def describe(self) -> str:
@@ -159,58 +151,7 @@ class Durations:
         """Return a text."""
         return self._sample
 
-    def state(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {"type": "duration", **vars(self)}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> "Durations":
-        """Return the durations from plain values."""
-        n_parts, is_clock = state["n_parts"], state["is_clock"]
-        if n_parts not in (0, 2, 3) or not isinstance(is_clock, bool):
-            raise ValueError(f"durations of {n_parts!r} parts, {is_clock!r}")
-        return cls(n_parts, is_clock)
-
-
-class DurationTally(TextTally):
-    """Durations among the texts of a column."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._parts: dict[int, str] = {}
-        self._low, self._high = np.inf, -np.inf
-        self._n_clock = self._n_half = 0
-
-    def add_spans(self, spans: Any) -> None:
-        """Add durations that are no texts, NaT for empty cells."""
-        self.n += int((~np.isnat(spans)).sum())
-
-    def takes(self, text: str, count: int, row: int) -> bool:
-        """Count a text, or return False if it is no duration."""
-        span = read_span(text)
-        if span is None:
-            return False
-        if span.n_parts:
-            self._parts.setdefault(span.n_parts, text)
-            self._n_clock += count
-        self._n_half += count * span.half
-        self._low, self._high = min(self._low, span.hours), max(self._high, span.hours)
-        return True
-
-    def decide(self, words: Wording) -> tuple[Durations, str]:
-        """Return the kind and what was assumed; raise an error if it could be meant otherwise."""
-        if len(self._parts) > 1 and not self._n_half:
-            raise TableError(
-                f"{words.what} holds {self._parts[2]!r} beside {self._parts[3]!r}, which could be "
-                f"hours or minutes: write the seconds of all, or of none, or {words.as_text}."
-            )
-        is_day = 0 <= self._low < 6 and 18 <= self._high < 24 and self._n_clock == self.n
-        is_clock = bool(self._n_half) or is_day
-        n_parts = 0 if self._n_half else next(iter(self._parts), 0)
-        kind = Durations(n_parts, is_clock)
-        if n_parts == 0 and not is_clock:
-            return kind, ""
-        return kind, f"{self._first()!r} is read as a {'time of day' if is_clock else 'duration'}"
-
-    def _first(self) -> str:
-        return next(iter(self._parts.values()), "1:30")
+    def check(self) -> None:
+        """Raise an error for fields that cannot be."""
+        is_right = self.n_parts in (0, 2, 3) and isinstance(self.n_parts, int)
+        require(is_right and isinstance(self.is_clock, bool), "durations of parts", vars(self))

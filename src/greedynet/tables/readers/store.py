@@ -177,6 +177,12 @@ class Store:
         ).fetchnumpy()
         return found
 
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, in which `{t}` is the table."""
+        found: list[tuple[Any, ...]]
+        found = self.connection.execute(sql.replace("{t}", "memory.main.t")).fetchall()
+        return found
+
     def blocks(
         self, names: Sequence[str], numbers: Mapping[str, AsNumbers] | None = None
     ) -> Iterator[Block]:
@@ -224,6 +230,8 @@ def as_block_column(values: Any) -> Column:
     mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
     if array.dtype.kind == "f":
         return np.where(mask, np.nan, array) if mask is not None else array
+    if array.dtype.kind == "u":  # places of levels
+        return np.where(False if mask is None else mask, -1, array.astype(np.intp))
     if array.dtype.kind in "Mm":
         column = array.astype(f"{array.dtype.kind}8[us]")
         if mask is not None and mask.any():
