@@ -892,7 +892,7 @@ def test_a_saved_estimator_is_asked_by_its_columns(tmp_path):
     assert answer["value"] == wanted.value
     wrong = CliRunner().invoke(main, [*limited, "--monotone", "x0"])
     assert wrong.exit_code == 2
-    assert "`--constraint` is for --max and --min" in wrong.output
+    assert "--constraint is for --max and --min" in wrong.output
     monotone = CliRunner().invoke(main, ["ask", str(file), "--monotone", "flag", "--json"])
     for answer in json.loads(monotone.output):
         assert answer["holds"] or [row["flag"] for row in answer["rows"]] == [False, True]
