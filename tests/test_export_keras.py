@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +15,13 @@ from greedynet import Network
 from greedynet.activations import ACTIVATIONS
 from greedynet.export import to_keras
 from networks import (
-    DEEP_KINDS,
     DTYPES,
-    FEW_KINDS_AND_DTYPES,
     KINDS,
-    STEEP,
     assert_close,
-    folds,
     inputs,
     kind,
     random_deep_network,
     random_network,
-    steep,
 )
 
 jax = need("jax")
@@ -58,32 +52,6 @@ def test_model_is_the_network(name: str, fold: bool, dtype: str):
     with jax.enable_x64(dtype == "float64"):
         free = to_keras(replace(network, reach=np.inf), dtype=dtype, fold_affine=fold)
     assert isinstance(free, keras.Sequential) == plain
-
-
-@pytest.mark.parametrize(
-    ("name", "dtype"),
-    [
-        *(pair for pair in FEW_KINDS_AND_DTYPES if not pair[0].startswith("relu-")),
-        *product(DEEP_KINDS, DTYPES),
-    ],
-)
-def test_model_of_every_activation_and_of_two_layers(name: str, dtype: str):
-    network = kind(name)
-    X = inputs(network)
-    with jax.enable_x64(dtype == "float64"):
-        for fold in {folds(network), False} if name in DEEP_KINDS else {folds(network)}:
-            model = to_keras(network, dtype=dtype, fold_affine=fold)
-            got = keras.ops.convert_to_numpy(model(X.astype(dtype)))
-            assert_close(got, network, X, dtype)
-
-
-@pytest.mark.parametrize("activation", STEEP)
-def test_large_arguments(activation: str):
-    network = steep(activation)
-    X = inputs(network)
-    with jax.enable_x64(True):
-        model = to_keras(network, dtype="float64")
-        assert_close(keras.ops.convert_to_numpy(model(X)), network, X, "float64")
 
 
 def test_sine_has_all_its_digits_after_many_turns():

@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +48,12 @@ from greedynet.support.files import require
 from networks import (
     DEEP_KINDS,
     DTYPES,
+    FEW_KINDS_AND_DTYPES,
+    STEEP,
     Ramps,
     fitted,
     fitted_deep,
+    folds,
     impostor,
     inputs,
     kind,
@@ -79,6 +83,7 @@ def export_of(exporter: Exporter) -> Export:
         function = getattr(greedynet.export, exporter.function)
         path = (folder / f"model{exporter.suffix}",) if "path" in parameters(function) else ()
         double = options.get("dtype") == "float64"
+        options = {name: value for name, value in options.items() if name in parameters(function)}
         with need("jax").enable_x64(True) if double else nullcontext():
             function(model, *path, **options)
 
@@ -411,10 +416,21 @@ def test_fast_wave_is_refused_in_float32(tmp_path: Path, export: Export):
         export(steep("sin"), tmp_path, dtype="float32")
 
 
+# An exporter checks what it has made: that these are made is that they are the network.
 @every_export
-@pytest.mark.parametrize("name", [name for name in ACTIVATIONS if name != "sin"])
-def test_large_arguments_are_computed_in_float32(tmp_path: Path, export: Export, name: str):
-    export(steep(name), tmp_path, dtype="float32")
+@pytest.mark.parametrize(("name", "dtype"), [*FEW_KINDS_AND_DTYPES, *product(DEEP_KINDS, DTYPES)])
+def test_every_kind_of_network_is_exported(tmp_path: Path, export: Export, name: str, dtype: str):
+    network = kind(name)
+    for fold in {folds(network), False}:
+        export(network, tmp_path, dtype=dtype, fold_affine=fold)
+
+
+@every_export
+@pytest.mark.parametrize(
+    ("name", "dtype"), [pair for pair in product(STEEP, DTYPES) if pair != ("sin", "float32")]
+)
+def test_large_arguments_are_computed(tmp_path: Path, export: Export, name: str, dtype: str):
+    export(steep(name), tmp_path, dtype=dtype)
 
 
 # A ridge so far away that float32 has no number for it but zero.

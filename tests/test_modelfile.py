@@ -401,13 +401,13 @@ def test_cut_file_is_refused(tmp_path: Path, make: Callable):
     file = tmp_path / FILE
     make().save(file)
     data = file.read_bytes()
-    for length in range(0, len(data), 10):
+    for length in range(0, len(data), 31):
         file.write_bytes(data[:length])
         with pytest.raises(ModelFileError, match=r"truncated|damaged"):
             load(file)
 
 
-@pytest.mark.parametrize("bits", [0x01, 0x20, 0x80, 0xFF])
+@pytest.mark.parametrize("bits", [0x01, 0x80])
 def test_flipped_or_appended_byte_is_refused(file: Path, bits: int):
     data = bytearray(file.read_bytes())
     for place in range(len(data)):

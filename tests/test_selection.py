@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.linalg import hilbert
 
 from greedynet import collapsed_ridgelet_transform, ridgelet_transform
 from greedynet.linalg import unlocked
@@ -63,6 +64,11 @@ def test_every_width_is_least_squares(problem):
         np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
+def test_orthonormal_however_close_the_columns_are():
+    factor = filled(hilbert(12)[:, :4], np.ones((12, 1)))
+    np.testing.assert_allclose(factor.Q.T @ factor.Q, np.eye(4), atol=1e-15)
+
+
 @pytest.mark.parametrize("perturbation", [0.0, 1e-9, 1e-6])
 def test_dependent_columns_are_refused(problem, perturbation):
     F, Y = problem
@@ -74,6 +80,8 @@ def test_dependent_columns_are_refused(problem, perturbation):
     assert not factor.append(np.zeros(30))
     assert factor.size == 8
     np.testing.assert_array_equal(factor.residual, residual)
+    # By its direction, not by its length.
+    assert factor.append(1e-9 * np.random.RandomState(2).randn(30))
 
 
 def test_ridge_equals_the_normal_equations(problem):
