@@ -143,7 +143,7 @@ def test_every_fit_that_holds_out_rows_has_a_ladder(how):
 
 
 @pytest.mark.all_folds
-@pytest.mark.parametrize("n", [5, 6, 7, 8, 9])
+@pytest.mark.parametrize("n", [5, 7, 9])
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
 def test_the_mean_wins_against_a_line_that_is_worse_on_held_out_rows(n, loss):
     kinds = []

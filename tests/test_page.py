@@ -46,13 +46,13 @@ class Blocks:
         return zip(np.array_split(X, 4), np.array_split(y, 4), strict=True)
 
 
-def share_of_construct(model, *data, **more):
-    """Largest share of the time of three fits that passes in `construct`.
+def is_construct(model, *data, **more):
+    """Whether at least one of three fits passes nearly all of its time in `construct`.
 
     What else the machine does makes the share of short fits smaller, never larger.
     """
     model.fit(*data, **more)  # what is compiled or loaded once does not count
-    return max(profiled_share(model.fit, *data, **more) for _ in range(3))
+    return any(profiled_share(model.fit, *data, **more) > LEAST_SHARE for _ in range(3))
 
 
 def profiled_share(fit, *data, **more):
@@ -78,14 +78,14 @@ def test_a_fit_is_its_construction(name):
     model, more = FITS[name]
     X, y = noisy(300, 3)
     y = y > 0 if isinstance(model, GreedyNetClassifier) else y
-    assert share_of_construct(model, X, y, **more) > LEAST_SHARE
+    assert is_construct(model, X, y, **more)
 
 
 def test_so_is_a_fit_to_many_rows():
     with scopes.in_order_above(1_000, few_folds=True):
-        assert share_of_construct(wide(max_nodes=50), *noisy(3_000, 3)) > LEAST_SHARE
+        assert is_construct(wide(max_nodes=50), *noisy(3_000, 3))
 
 
 def test_so_is_a_fit_to_rows_in_blocks():
     with scopes.in_order_above(1_000, few_folds=True):
-        assert share_of_construct(wide(max_nodes=50), Blocks()) > LEAST_SHARE
+        assert is_construct(wide(max_nodes=50), Blocks())
