@@ -234,9 +234,17 @@ def test_means_of_training_rows_are_those_of_other_rows():
 
 
 def test_texts_that_come_once_are_no_categories():
-    table = towns() | {"town": np.array([f"{i}" * 3 + "a" for i in range(2_000)], dtype=object)}
-    with pytest.raises(TableError, match=r"most of them once, which is no category: drop it"):
-        fit_table(table, "y")
+    names = np.array([f"{i}" * 3 + "a" for i in range(2_000)], dtype=object)
+    table = towns() | {"town": names, "name": names}
+    model = fit_table(table, "y", max_nodes=3)
+    assert not {"town", "name"} & set(model.columns.names)
+    said = "the table: 'town', 'name' are texts that hardly repeat: left out"
+    assert said in model.about["noticed"]
+    for asked in ({"use": ["town"]}, {"text": "town"}):
+        with pytest.raises(TableError, match=r"most of them once, which is no category: drop it"):
+            fit_table(table, "y", **asked)
+    with pytest.raises(TableError, match=r"'town' is text (?s:.*)'name' is text"):
+        fit_table({"town": names, "name": names, "y": table["y"]}, "y")
 
 
 def test_all_problems_are_said_at_once():

@@ -19,7 +19,7 @@ from greedynet.tables.readers.base import as_text
 from greedynet.tables.readers.store import as_block_column
 from greedynet.tables.roles import Roles
 from greedynet.tables.survey import Survey, decide, wording_of_input, wording_of_target
-from greedynet.tables.useless import reasons_in_words, useless_columns
+from greedynet.tables.useless import NAMES, reasons_in_words, useless_columns
 
 _NUMBERS = Numbers()
 
@@ -119,18 +119,26 @@ def column_types(
         if name == target or name in left_out:
             continue
         try:
-            kind, said = _input(table, name, found, name in text, dates)
+            held, said = _input(table, name, found, name in text, dates)
         except TableError as error:
             problems.append(str(error))
             continue
+        if held is None:
+            if name in {*use, *text}:
+                problems.append(_no_category(table, name, found))
+            left_out[name] = NAMES
+            continue
         gaps, na = missing == "learn" and found.empty > 0, tuple(found.gaps)
-        inputs.append(Input(name, kind, gaps=gaps, na=na))
+        inputs.append(Input(name, held, gaps=gaps, na=na))
         assumed += [f"column {name!r}: {said}"] if said else []
     try:
         labels, kind, said = _target(table, target, surveys[target], classes)
         assumed += [f"target {target!r}: {said}"] if said else []
     except TableError as error:
         problems.append(str(error))
+    if not inputs and not problems:
+        names = [name for name, why in left_out.items() if why == NAMES]
+        problems += [_no_category(table, name, surveys[name]) for name in names]
     if problems:
         raise TableError("\n".join(problems))
     if missing is None:
@@ -235,8 +243,8 @@ def _input(
     found: Survey,
     as_category: bool,
     dates: str | None,
-) -> tuple[Kind, str]:
-    """Return what a column holds, and what was assumed about it."""
+) -> tuple[Kind | None, str]:
+    """Return what a column holds, None for text that hardly repeats, and what was assumed."""
     if found.empty == found.rows:
         raise TableError(
             f"{table.label}: column {name!r} is empty: drop it with `ignore={name!r}`."
@@ -252,21 +260,23 @@ def _input(
             return kind, said
     levels = _few(found)
     if levels is None:
-        kind = _coded(table, name, found)
-        if kind is not None:
-            said = (
-                f"{_many(found)} distinct values are one input each of their mean and their number "
-                "of rows"
-            )
-            return kind, said
-        example = "" if found.text is None else f" such as {found.text[0]!r}"
-        raise TableError(
-            f"{table.label}: column {name!r} is text with {_many(found)} distinct values{example} "
-            f"in {found.rows:,} rows, most of them once, which is no category: drop it with "
-            f"`ignore={name!r}`, or convert it to numbers."
+        coded = _coded(table, name, found)
+        said = (
+            f"{_many(found)} distinct values are one input each of their mean and their number "
+            "of rows"
         )
+        return coded, "" if coded is None else said
     assert found.distinct is not None
     return Categories.of_counts(found.distinct, found.rows), ""
+
+
+def _no_category(table: Table, name: str, found: Survey) -> str:
+    example = "" if found.text is None else f" such as {found.text[0]!r}"
+    return (
+        f"{table.label}: column {name!r} is text with {_many(found)} distinct values{example} "
+        f"in {found.rows:,} rows, most of them once, which is no category: drop it with "
+        f"`ignore={name!r}`, or convert it to numbers."
+    )
 
 
 def _coded(table: Table, name: str, found: Survey) -> Coded | None:

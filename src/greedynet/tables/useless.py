@@ -1,4 +1,4 @@
-"""Columns that say nothing about other rows: keys, row numbers, constants and empty columns.
+"""Columns that say nothing about other rows: keys, names, row numbers, constants, empty columns.
 
 They are left out, which is said: a network would learn the order of the rows from them, or nothing.
 """
@@ -18,6 +18,8 @@ _TIME = re.compile(
 )
 
 _CONSTANT, _EMPTY, _KEYS, _NUMBERS = "constant", "empty", "keys", "row numbers"
+# Text of which most values come once, which takes a look at all of them.
+NAMES = "names"
 
 
 def useless_columns(
@@ -60,6 +62,7 @@ _WORDS = {
     _CONSTANT: ("is the same in every row", "are the same in every row"),
     _KEYS: ("is a key, different in every row", "are keys, different in every row"),
     _NUMBERS: ("counts the rows", "count the rows"),
+    NAMES: ("is text that hardly repeats", "are texts that hardly repeat"),
 }
 
 
@@ -74,7 +77,8 @@ def reasons_in_words(left_out: Mapping[str, str], surveys: Mapping[str, Survey])
                 value = next(iter(surveys[names[0]].distinct or ()))
                 said = f"{names[0]!r} is {value!r} in every row"
             which = "it" if len(names) == 1 else "them"
-            lines.append(f"{said}: left out; `use={names[0]!r}` keeps {which}")
+            keeps = f"; `use={names[0]!r}` keeps {which}" if reason != NAMES else ""
+            lines.append(f"{said}: left out{keeps}")
     return tuple(lines)
 
 
