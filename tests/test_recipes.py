@@ -182,6 +182,27 @@ def test_search_is_one_module_and_two_lines(copy: Copy, estimator: str):
     assert copy.python("-c", fit + "print(model.n_nodes_)") == "8\n"
 
 
+def test_kind_of_column_is_one_module_and_two_lines(copy: Copy):
+    """From outside all tables, and into the model file; a cell that is none is an error."""
+    wanted = recipe("A kind of column")
+    rows = [f"{i}° {i % 60}' N,{i + i % 60 / 60:.6f}" for i in range(80)]
+    text = "\n".join(["at,y", *rows])
+    (copy.folder / "a.csv").write_text(text, encoding="utf-8")
+    fit = ["fit", "a.csv", "--target", "y", "--nodes", 2, "--out", "m"]
+    assert "most of them once, which is no category" in copy.program(*fit, code=2)
+    copy.write_module(wanted)
+    copy.add_line(wanted)
+    assert '"0° 0\' N" is read as an angle, in degrees' in one_line(copy.program(*fit))
+    assert "at: an angle, in degrees" in one_line(copy.program("info", "m"))
+    (copy.folder / "new.csv").write_text("at\n45° 30' N\n10°12'36\"\n", encoding="utf-8")
+    copy.program("predict", "m", "new.csv", "--out", "p.csv")
+    found = np.loadtxt(copy.folder / "p.csv", skiprows=1, delimiter=",", usecols=-1)
+    np.testing.assert_allclose(found, [45.5, 10.21], atol=1e-3)
+    (copy.folder / "new.csv").write_text("at\nnorth\n", encoding="utf-8")
+    said = one_line(copy.program("predict", "m", "new.csv", "--out", "p.csv", code=2))
+    assert "'at' must hold angles, as in training, but holds 'north'" in said
+
+
 def test_parameter_is_written_in_three_places(copy: Copy):
     section = section_of("A parameter of an estimator")
     entry, default, assignment, use = re.findall(

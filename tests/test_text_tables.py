@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sklearn.preprocessing import TargetEncoder
 
 from greedynet import TableWarning, fit_table, load
+from greedynet.rows.level_means import level_means
 from greedynet.tables.readers import TableError, open_table
 from greedynet.tables.scores import evaluate
+from greedynet.tables.training import TrainingRows, coding_folds
 
 
 def cells_of(table):
@@ -231,6 +234,60 @@ def test_means_of_training_rows_are_those_of_other_rows():
         model = fit_table(table, "y", max_nodes=6)
     assert model.expectation.expected_error > 0.97
     assert np.std(model.predict(table)) < 0.3
+
+
+def test_codes_are_those_of_the_target_encoder_and_weights_are_copies():
+    rng = np.random.default_rng(0)
+    at, y, weights = rng.integers(0, 12, 200), rng.normal(size=200), rng.integers(1, 4, 200)
+    encoder = TargetEncoder(target_type="continuous").fit(at[:, None], y)
+    np.testing.assert_allclose(level_means(at, y[:, None], 13)[:12, 0], encoder.encodings_[0])
+    np.testing.assert_allclose(level_means(at, y[:, None], 13)[12], y.mean())
+    copies = np.repeat(np.arange(200), weights)
+    np.testing.assert_allclose(
+        level_means(at, y[:, None], 13, weights.astype(float)),
+        level_means(at[copies], y[copies, None], 13),
+    )
+
+
+def test_the_error_of_categories_within_groups_is_honest():
+    """Sites lie within regions: a new region has new sites, and their means say nothing of it."""
+    rng = np.random.default_rng(0)
+    n, n_sites, effects = 2_400, 480, 3 * np.repeat(rng.normal(size=40), 12)
+    site, x = rng.integers(0, n_sites, n), rng.normal(size=n)
+    y = effects[site] + x + 0.3 * rng.normal(size=n)
+    table = {"site": [f"s{i}" for i in site], "region": [f"r{i // 12}" for i in site]}
+    table |= {"x": x, "y": y}
+    with pytest.warns(TableWarning, match="478 distinct"):
+        model = fit_table(table, "y", groups="region", max_nodes=6, hold_out=0.25)
+    assert model.about["held_out"]["rmse"] == pytest.approx(3, rel=0.3)
+    # With means of rows of the same region, it expected 0.72.
+    assert model.expectation.expected_error > 0.7 * model.about["held_out"]["rmse"]
+
+
+def test_codes_of_rows_in_order_of_time_come_from_earlier_rows():
+    """Each month has a level of its own drift, so that later rows would tell it."""
+    rng = np.random.default_rng(0)
+    n = 2_000
+    town, y = rng.integers(0, 250, n), rng.normal(size=n)
+    y[n // 2 :] += 4 * rng.normal(size=250)[town[n // 2 :]]
+    rows = TrainingRows(np.zeros((n, 1)), y, 0, times=np.arange(n, dtype=float))
+    for others, held in coding_folds(rows, 0):
+        assert (others.max() < held.min()) or held.max() < n // 2
+
+
+def test_levels_have_features_of_their_own_where_held_out_rows_say_so():
+    table = towns(n_levels=120)
+    with pytest.warns(TableWarning, match="120 distinct"):
+        model = fit_table(table, "y", max_nodes=6, hold_out=0.25)
+    assert len(model.columns.features) == 121
+    assert model.about["held_out"]["rmse"] < 0.4
+    with pytest.warns(TableWarning, match="1 cell of 'town', such as 'elsewhere'"):
+        found = model.predict({"town": ["elsewhere"], "x": [1.0]})
+    assert abs(found[0] - 1) < 1.5
+    with pytest.warns(TableWarning, match="120 distinct"):
+        coded = fit_table(table, "y", max_nodes=6, hold_out=0.25, memory_limit=0)
+    assert len(coded.columns.features) == 3
+    assert coded.about["held_out"]["rmse"] > model.about["held_out"]["rmse"]
 
 
 def test_texts_that_come_once_are_no_categories():

@@ -65,29 +65,41 @@ class ColumnTypes:
         """Names of all columns, the target last."""
         return (*self.inputs.names, self.target)
 
+    @property
+    def has_codes(self) -> bool:
+        """Whether some column has so many levels that they are coded."""
+        return any(isinstance(column.kind, Coded) for column in self.inputs.inputs)
+
+    def one_hot(self, n_rows: int) -> "ColumnTypes":
+        """Return the types with a feature for each level, where levels have enough rows."""
+        inputs = [
+            replace(one, kind=Categories.with_rare(one.kind.texts, one.kind.rare))
+            if isinstance(one.kind, Coded) and one.kind.is_one_hot(n_rows)
+            else one
+            for one in self.inputs.inputs
+        ]
+        return replace(self, inputs=Columns(tuple(inputs)))
+
     def with_codes(
         self, X: Float64, y: NDArray[Any], folds: Folds, weights: Float64 | None
     ) -> "ColumnTypes":
         """Learn the codes of categories with many levels, and put them into `X`."""
-        inputs, start, Y = [], 0, y[:, None]
+        Y = y[:, None]
         if self.classes is not None:
             labels = np.unique(y)
             Y = unit_vectors(y, labels if len(labels) > 2 else labels[-1:])
-        for column in self.inputs.inputs:
-            part = X[:, start : start + column.n_features]
-            kind, start = column.kind, start + column.n_features
-            if isinstance(kind, Coded):
-                kind = kind.learned(part, Y, folds, weights)
-            inputs.append(replace(column, kind=kind))
+        inputs = []
+        for column, part in self.inputs.split(X):
+            kind = column.kind
+            learned = kind.learned(part, Y, folds, weights) if isinstance(kind, Coded) else kind
+            inputs.append(replace(column, kind=learned))
         return replace(self, inputs=Columns(tuple(inputs)))
 
     def recode(self, X: Float64) -> None:
         """Put learned codes into rows that were read before they were learned."""
-        start = 0
-        for column in self.inputs.inputs:
+        for column, part in self.inputs.split(X):
             if isinstance(column.kind, Coded):
-                column.kind.recode(X[:, start : start + column.n_features])
-            start += column.n_features
+                column.kind.recode(part)
 
     def learned(self, X: Float64, y: NDArray[Any]) -> "ColumnTypes":
         """Return the types with the means and the classes of the training rows."""

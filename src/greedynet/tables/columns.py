@@ -201,6 +201,12 @@ class Columns:
                 new[column.name] = mask
         return X, new
 
+    def split(self, X: Float64) -> Iterator[tuple[Input, Float64]]:
+        """Yield each column, and its part of a matrix."""
+        ends = np.cumsum([column.n_features for column in self.inputs]).tolist()
+        for column, end in zip(self.inputs, ends, strict=True):
+            yield column, X[:, end - column.n_features : end]
+
     def written(self, marks: Marks) -> "Columns":
         """Return the columns with numbers that are written with these marks, if any."""
         if not marks:

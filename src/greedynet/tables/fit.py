@@ -1,9 +1,9 @@
 """`fit_table`: from a table to a model, with categories, empty cells and classes."""
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -25,7 +25,7 @@ from greedynet.tables.readers import Table, TableError, open_table, reading_reco
 from greedynet.tables.roles import Roles
 from greedynet.tables.survey import survey
 from greedynet.tables.totals import leave_out_totals
-from greedynet.tables.training import Aside, FitRows, TrainingRows, coding_folds, read_rows
+from greedynet.tables.training import Aside, FitRows, TrainingRows, read_rows, with_units
 
 
 def fit_table(
@@ -153,97 +153,121 @@ def fit_table(
     """
     began = perf_counter()
     check_missing(missing)
+    _check_dates(dates)
     roles = Roles.of(groups, weights, time, hold_out_by, dates)
     roles.check_choice(parameters, validate)
     hold = HoldOut.of(hold_out, hold_out_by, hold_out_last, roles)
-    _check_dates(dates)
+    limit, seed = limit_of(memory_limit), _seed(parameters)
+    opened = partial(
+        open_table,
+        separator=separator,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+        na=na,
+        sheet=sheet,
+        query=query,
+        memory_limit=memory_limit,
+    )
 
-    def opened(given: Any) -> Table:
-        return open_table(
-            given,
-            separator,
-            decimal,
-            thousands=thousands,
-            encoding=encoding,
-            na=na,
-            sheet=sheet,
-            query=query,
-            memory_limit=memory_limit,
-        )
-
-    limit = limit_of(memory_limit)
-    table = opened(source)
-    target = str(target)
-    ignore, text, use = (as_names(given, table) for given in (ignore, text, use))
+    table, target = opened(source), str(target)
+    use = as_names(use, table)
     check_present(table, use, "column")
-    names = input_names(table, target, ignore, text, roles)
-
     totals = "" if keep_totals else leave_out_totals(table)
-    first_notes = [f"{table.label}: {totals}"] if totals else []
-    found = survey(table, [*names, target])
-    types = column_types(
+    types, noticed = _surveyed(
         table,
-        found,
+        input_names(table, target, as_names(ignore, table), as_names(text, table), roles),
         target,
-        text,
+        text=as_names(text, table),
         use=[*use, *roles.names],
         classes=classes,
         missing=missing,
         dates=dates,
     )
-    for line in types.assumed:
-        warnings.warn(f"{table.label}: {line}.", TableWarning, stacklevel=2)
-    known = {
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "source": table.label,
-        "assumed": list(types.assumed),
-        "noticed": [*first_notes, *notices(table, found, types)],
-        "totals": bool(totals),
-        "reading": reading_record(table, types.target_kind.state(), types.target_gaps),
-        **roles.record(),
-    }
-    n_rows = found[target].rows
-    is_large = matrix_bytes(n_rows, len(types.inputs.features)) > limit
+    is_large = matrix_bytes(table.n_rows, len(types.inputs.features)) > limit
     if is_large:
-        _check_large(parameters, n_rows, hold_out_by=hold_out_by, **roles.record())
+        _check_large(parameters, table.n_rows, hold_out_by=hold_out_by, **roles.record())
         if on_stage is not None:
-            on_stage(f"reading in blocks: {n_rows:,} rows")
+            on_stage(f"reading in blocks: {table.n_rows:,} rows")
     data = read_rows(table, types, missing, roles, on_disk=is_large)
     table.release()
     _check_enough(table, data)
+    data, aside = _set_aside(data, hold, seed, classes=types.classes is not None)
 
-    data, aside = _set_aside(data, hold, _seed(parameters), classes=types.classes is not None)
-    types = types.with_codes(data.X, data.y, coding_folds(data, _seed(parameters)), data.weights)
-    if aside is not None:
-        types.recode(aside.rows.X)
-    types = types.learned(data.X, data.y)
-    means = types.inputs.means
-    aside = None if aside is None else replace(aside, rows=aside.rows.filled(means))
-    held = None
-    if validate is not None:
-        held = _validation_rows(opened(validate), types, missing, roles)
+    def validation(types: ColumnTypes) -> TrainingRows | None:
+        if validate is None:
+            return None
+        return _validation_rows(opened(validate), types, missing, roles)
 
-    fit_rows = FitRows(types, data.filled(means), aside, held).with_informative_gaps()
-    estimator = fitted(fit_rows, parameters, progress, on_stage)
-    if not is_large and fit_rows.indicators.any() and parameters.get("max_seconds") is None:
-        by_mean = fit_rows.without_indicators()
-        with checkpoint(None):
-            other = fitted(by_mean, parameters, progress, on_stage)
-        if expects_less(other, estimator):
-            fit_rows, estimator = by_mean, other
-    types, data, aside, held = fit_rows.types, fit_rows.data, fit_rows.aside, fit_rows.held
+    units = with_units(types, data, aside)
+    rows = [FitRows.learned(types, data, aside, validation, seed)]
+    rows += [] if units is None else [FitRows.learned(*units, validation, seed)]
+    best, estimator = _best_fit(rows, parameters, progress, on_stage, only_one=is_large)
+    about = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "source": table.label,
+        "assumed": list(types.assumed),
+        "noticed": [*([f"{table.label}: {totals}"] if totals else []), *noticed],
+        "totals": bool(totals),
+        "reading": reading_record(table, types.target_kind.state(), types.target_gaps),
+        **roles.record(),
+        **_about_rows(best, estimator),
+        "seconds": perf_counter() - began,
+        **({"in_blocks": True} if is_large else {}),
+    }
+    return TableModel(best.types.inputs, estimator, target, missing, about)
 
-    about = known | {
+
+def _surveyed(
+    table: Table, names: Sequence[str], target: str, **how: Any
+) -> tuple[ColumnTypes, list[str]]:
+    """Return what the columns hold, and what is noticed; warn of what is assumed."""
+    found = survey(table, [*names, target])
+    types = column_types(table, found, target, **how)
+    for line in types.assumed:
+        warnings.warn(f"{table.label}: {line}.", TableWarning, stacklevel=3)
+    return types, notices(table, found, types)
+
+
+def _best_fit(
+    rows: Sequence[FitRows],
+    parameters: dict[str, Any],
+    progress: Callable[[int, float], None] | None,
+    on_stage: Callable[[str], None] | None,
+    *,
+    only_one: bool,
+) -> tuple[FitRows, Any]:
+    """Return the rows and the fit of the smallest expected error, and the mean alone for gaps.
+
+    `only_one` fit is made of large tables, and where `max_seconds` is given; a checkpoint is of
+    the first one.
+    """
+    best, estimator = rows[0], fitted(rows[0], parameters, progress, on_stage)
+    if only_one or parameters.get("max_seconds") is not None:
+        return best, estimator
+    with checkpoint(None):
+        for other in rows[1:]:
+            found = fitted(other, parameters, progress, on_stage)
+            if expects_less(found, estimator):
+                best, estimator = other, found
+        if best.indicators.any():
+            other = best.without_indicators()
+            found = fitted(other, parameters, progress, on_stage)
+            if expects_less(found, estimator):
+                best, estimator = other, found
+    return best, estimator
+
+
+def _about_rows(rows: FitRows, estimator: Any) -> Mapping[str, Any]:
+    """Return the numbers of rows and the scores on them, as plain values."""
+    data, aside, held = rows.data, rows.aside, rows.held
+    return {
         "rows": len(data),
         "left_out": data.n_left_out,
         "training": scores_on(estimator, data),
         "validation": None if held is None else scores_on(estimator, held),
         "held_out": None if aside is None else scores_aside(estimator, data, aside),
-        "seconds": perf_counter() - began,
     }
-    if is_large:
-        about["in_blocks"] = True
-    return TableModel(types.inputs, estimator, target, missing, about)
 
 
 def _check_dates(order: str | None) -> None:

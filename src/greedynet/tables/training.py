@@ -1,5 +1,6 @@
 """Rows of a table to learn from as arrays, with and without indicators of empty cells."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from greedynet.support.types import Float64
 from greedynet.tables.column_types import ColumnTypes
 from greedynet.tables.columns import Missing, encoded
 from greedynet.tables.findings import Findings
-from greedynet.tables.kinds import Dates
+from greedynet.tables.kinds import Coded, Dates
 from greedynet.tables.memory import empty_matrix, filled, is_on_disk, taken
 from greedynet.tables.readers import Block, Table, TableError
 from greedynet.tables.readers.base import as_text
@@ -160,6 +161,30 @@ class Aside:
     later: bool = False
 
 
+def with_units(
+    types: ColumnTypes, data: TrainingRows, aside: Aside | None
+) -> tuple[ColumnTypes, TrainingRows, Aside | None] | None:
+    """Return rows with a feature for each of many levels, before codes are learned; None if never.
+
+    Levels must be few enough, and rows in memory.
+    """
+    units = types.one_hot(len(data))
+    if units.inputs == types.inputs or is_on_disk(data.X):
+        return None
+
+    def expanded(rows: TrainingRows) -> TrainingRows:
+        parts = [
+            old.kind.unit_columns(part) if isinstance(old.kind, Coded) and old != new else part
+            for (old, part), new in zip(
+                types.inputs.split(rows.X), units.inputs.inputs, strict=True
+            )
+        ]
+        return replace(rows, X=np.hstack(parts))
+
+    aside = None if aside is None else replace(aside, rows=expanded(aside.rows))
+    return units, expanded(data), aside
+
+
 @dataclass(frozen=True, eq=False)
 class FitRows:
     """Everything that has a column for each feature: types, and rows without empty cells.
@@ -191,6 +216,25 @@ class FitRows:
         kept = ~of_gaps
         kept[of_gaps] = informative(Rows(data.X[:, ~of_gaps], Y, data.weights), data.X[:, of_gaps])
         return self._with_features(kept)
+
+    @staticmethod
+    def learned(
+        types: ColumnTypes,
+        data: TrainingRows,
+        aside: Aside | None,
+        validation: Callable[[ColumnTypes], TrainingRows | None],
+        seed: int,
+    ) -> "FitRows":
+        """Learn codes of levels, means, and which empty cells say something, from the rows."""
+        if types.has_codes:
+            types = types.with_codes(data.X, data.y, coding_folds(data, seed), data.weights)
+        if aside is not None:
+            types.recode(aside.rows.X)
+        types = types.learned(data.X, data.y)
+        means = types.inputs.means
+        aside = None if aside is None else replace(aside, rows=aside.rows.filled(means))
+        rows = FitRows(types, data.filled(means), aside, validation(types))
+        return rows.with_informative_gaps()
 
     def without_indicators(self) -> "FitRows":
         """Return the rows with the mean in empty cells, and nothing else."""

@@ -55,12 +55,16 @@ class Categories(Kind):
         """
         levels, least = sorted(counts), min(RARE_ROWS, RARE_SHARE * n_rows)
         common = tuple(level for level in levels if counts[level] >= least)
-        if len(common) == len(levels):
+        return cls.with_rare(common, tuple(n for n in levels if counts[n] < least))
+
+    @classmethod
+    def with_rare(cls, common: tuple[str, ...], rare: tuple[str, ...]) -> "Categories":
+        """Return a category with one level, the last, for all rare ones, if there are some."""
+        if not rare:
             return cls(common)
         label = OTHER
         while label in common:
             label = f"({label})"
-        rare = tuple(level for level in levels if counts[level] < least)
         return cls((*common, label), pooled=True, rare=rare)
 
     def features(self, name: str) -> tuple[str, ...]:

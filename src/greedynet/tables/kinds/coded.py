@@ -15,6 +15,9 @@ from greedynet.support.types import Float64
 from greedynet.tables.kinds.base import Kind, Problems, check_levels, place_sql, places, require
 from greedynet.tables.readers.base import Column
 
+# Of categories that are tried with a feature for each level, too.
+_MOST_LEVELS, _FEWEST_ROWS = 200, 5
+
 
 @dataclass(frozen=True)
 class Coded(Kind):
@@ -56,6 +59,19 @@ class Coded(Kind):
         out[:] = np.array(self.codes)[at] if self.codes else at[:, None]
         out[at == -1] = np.nan
         return {"empty": at == -1, "unknown": new}
+
+    def is_one_hot(self, n_rows: int) -> bool:
+        """Whether levels are few, and their rows many enough, to be tried as one feature each."""
+        n = len(self.texts)
+        return n <= _MOST_LEVELS and n * _FEWEST_ROWS <= n_rows
+
+    def unit_columns(self, X: Float64) -> Float64:
+        """Return a feature for each level, the last for all that come once, of their places."""
+        n = len(self.texts) + bool(self.rare)
+        at, empty = _places(X, n), np.isnan(X[:, 0])
+        found = np.eye(n)[at]
+        found[empty] = np.nan
+        return found
 
     def learned(self, X: Float64, Y: Float64, folds: Folds, weights: Float64 | None) -> "Coded":
         """Learn from places of levels; put features in their stead that know nothing of the row.

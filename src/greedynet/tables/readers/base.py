@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
 
-# float64, NaN for empty cells; datetime64 or timedelta64 in microseconds, NaT for empty cells; or
-# objects: the text of the cells, including "None" and "nan".
+# float64, NaN for empty cells; datetime64 or timedelta64 in microseconds, NaT for empty cells;
+# places of levels, -1 for empty cells; or objects: the text of the cells, with "None" and "nan".
 Column = NDArray[Any]
 Mask = NDArray[np.bool_]
 Block = dict[str, Column]
@@ -209,6 +209,8 @@ def empty_mask(cells: Column) -> Mask:
         return np.isnan(cells)
     if cells.dtype.kind in "Mm":
         return np.isnat(cells)
+    if cells.dtype.kind == "i":  # places of levels
+        return np.asarray(cells < 0)
     return np.array([not cell for cell in stripped(cells.tolist())], dtype=np.bool_)
 
 
