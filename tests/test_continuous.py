@@ -228,39 +228,6 @@ def test_the_weak_search_takes_what_is_nearly_as_good_without_a_scan():
     assert n_scans < 12
 
 
-def test_a_weak_growth_goes_on_as_if_it_had_not_been_interrupted():
-    """After any neuron, by the notes of a journal: all neurons, and the state of the last one."""
-    rows, n = several_inputs(d=4), 14
-
-    def search():
-        return ContinuousSearch(rows, directions(rows.X, 0), 3, n_refined=6, weakness=0.3)
-
-    def gone_on(known, rest):
-        found, factor, notes, points = search(), factor_of(rows), list(known), []
-        for step in range(n):
-            if step < len(known):
-                state = rest if step == len(known) - 1 else ()
-                candidate = found.recall(factor, known[step], *state)
-            else:
-                candidate = found.propose(factor)
-                notes.append(found.memory())
-            assert factor.append(candidate.column)
-            found.accept(factor)
-            points.append(candidate.point)
-        # The pool is updated at the next scan.
-        while not found._scanned or found._behind:
-            assert factor.append(found.propose(factor).column)
-            found.accept(factor)
-        return np.array(points), notes, found
-
-    points, notes, whole = gone_on([], ())
-    assert len({len(rest[0]) for _, *rest in notes}) > 2, "some neurons had waited"
-    for k in range(1, n):
-        again, _, resumed = gone_on([found for found, *_ in notes[:k]], notes[k - 1][1:])
-        np.testing.assert_array_equal(again, points)
-        np.testing.assert_array_equal(resumed.directions, whole.directions)
-
-
 def test_a_search_that_ended_proposes_nothing():
     rows = several_inputs()
     search = ContinuousSearch(rows, np.eye(3), 3)
@@ -446,7 +413,7 @@ def explicit(target, w):
 def test_scores_are_what_a_neuron_takes_off_the_error(weighted, n_outputs, affine):
     target = target_of(some_rows(80, 3, n_outputs, weighted), n_columns=5, affine=affine)
     W = some_neurons(20, 3)
-    scores, weights = target.judge(W)
+    scores, weights = target.scores(W)
     for w, found, outer in zip(W, scores, weights, strict=True):
         wanted, wanted_outer = explicit(target, w)
         assert found == pytest.approx(wanted, rel=1e-8)
@@ -458,7 +425,7 @@ def test_neurons_on_too_few_rows_have_no_score(affine):
     X = np.arange(10.0)[:, None]
     target = target_of(Rows(X, X**2), min_active=3, affine=affine)
     thresholds = np.array([-5.0, -0.5, 0.5, 1.5, 2.5, 6.5, 7.5, 9.5])
-    scores, _ = target.judge(np.column_stack([np.ones(8), -thresholds]))
+    scores, _ = target.scores(np.column_stack([np.ones(8), -thresholds]))
     # Active on all rows is allowed where no affine term stands for such neurons.
     all_active = not affine
     wanted = [all_active, all_active, False, False, True, True, False, False]
@@ -470,10 +437,10 @@ def test_neurons_in_the_span_have_no_score():
     rows = some_rows()
     target = target_of(rows)
     w = some_neurons(1, 3)
-    assert target.judge(w)[0][0] > 0
+    assert target.scores(w)[0][0] > 0
     target.factor.append(target.columns(w)[:, 0])
-    assert target.judge(w)[0][0] == -1
-    assert target.judge(3 * w)[0][0] == -1
+    assert target.scores(w)[0][0] == -1
+    assert target.scores(3 * w)[0][0] == -1
 
 
 def test_more_steps_are_better_and_the_start_is_not_written_to():
@@ -543,7 +510,7 @@ def test_no_score_falls_whatever_the_activation(name, weighted, affine):
         rows = some_rows(50, 1 + seed, n_outputs, weighted, seed)
         target = target_for(name, rows, 3, min_active, affine)
         W = neurons_for(name, 6, 1 + seed, seed)
-        before, _ = target.judge(W)
+        before, _ = target.scores(W)
         start = before
         assert (before > 0).any()
         for n_steps in (0, 1, 3, 10):
@@ -567,7 +534,7 @@ def test_a_step_goes_up_the_score_by_gauss_and_newton(name, weighted, n_outputs)
     W = neurons_for(name, 5, 2, seed=3)
     # No row is so near a kink that a difference would cross it.
     assert np.abs(target.X1 @ W.T).min() > 1e-4
-    scores, weights = target.judge(W)
+    scores, weights = target.scores(W)
     assert (scores > 0).all()
     scale = np.ones((60, 1)) if target.row_scale is None else target.row_scale
     P = np.eye(60) - target.factor.Q @ target.factor.Q.T
@@ -604,7 +571,7 @@ def test_a_planted_neuron_is_nearly_found_and_found_by_patience(name, weighted):
         (found,), (score,) = polish(start[None], target, 100)
         whole = target.factor.residual_norm**2
         assert (1 - 5e-4) * whole < score <= whole * (1 + 1e-9)
-        (first,), _ = target.judge(start[None])
+        (first,), _ = target.scores(start[None])
         assert whole - score < 0.1 * (whole - first)
         if degree_of(target.activation) is not None:
             np.testing.assert_allclose(found, w, atol=2e-3)
@@ -637,7 +604,7 @@ def test_expensive_steps_are_not_taken(n, d, moves):
     target, W = target_of(rows, affine=False, min_active=5), some_neurons(1, d)
     found, scores = polish(W, target, 1)
     assert np.array_equal(found, W) == (not moves)
-    np.testing.assert_allclose(scores, target.judge(found)[0], rtol=1e-9)
+    np.testing.assert_allclose(scores, target.scores(found)[0], rtol=1e-9)
 
 
 @dataclass

@@ -50,23 +50,6 @@ class Growing:
     def reject(self): ...
 
 
-class Resuming(Growing):
-    """The same, and another run can take it up."""
-
-    def memory(self):
-        return self.point, [str(self.rng.bit_generator.state["state"]["state"])]
-
-    def recall(self, factor, found, *rest):
-        self.point = np.asarray(found)
-        if rest:
-            state = self.rng.bit_generator.state
-            state["state"]["state"] = int(rest[0][0])
-            self.rng.bit_generator.state = state
-        column = self.column(self.point)
-        size = np.linalg.norm(column)
-        return Proposal(self.point, size, column / size, -1)
-
-
 @dataclass
 class RandomNeurons:
     """What `search=` takes."""
@@ -270,32 +253,18 @@ def test_saving_says_what_to_do(make, tmp_path):
     np.testing.assert_array_equal(load(tmp_path / "model.safetensors").predict(X), model.predict(X))
 
 
-@each_estimator
-def test_a_checkpoint_is_refused_where_it_cannot_go_on(make, tmp_path):
-    X, y = problem(make)
-    # Corrected networks are checkpointed whole.
-    model = make(6, search=RandomNeurons(), correct=False)
-    message = (
-        "`checkpoint` needs a search that can be resumed, got a Growing without `memory` and "
-        "`recall`: implement these two methods, or omit `checkpoint`."
-    )
-    needs = pytest.raises(ValueError, match="`checkpoint` needs")
-    with needs as caught, greedynet.checkpoint(tmp_path / "fit"):
-        model.fit(X, y)
-    assert str(caught.value) == message
-    assert not hasattr(model, "network_")
-
-
 class Stop(Exception):  # noqa: N818
     """Ends a fit before it is done."""
 
 
 @each_estimator
 @pytest.mark.parametrize("after", [1, 3])
-def test_a_search_that_remembers_is_resumed(make, after, tmp_path):
+@pytest.mark.parametrize("correct", [False, True])
+def test_a_fit_is_resumed(make, correct, after, tmp_path):
+    """What is kept as grown is grown again, to the same network."""
     X, y = problem(make)
-    wanted = make(8, search=RandomNeurons(kind=Resuming), correct=False).fit(X, y)
-    model = make(8, search=RandomNeurons(kind=Resuming), correct=False)
+    wanted = make(8, search=RandomNeurons(), correct=correct).fit(X, y)
+    model = make(8, search=RandomNeurons(), correct=correct)
 
     def stop(n_nodes, error):
         if n_nodes == 2 + after:
@@ -304,29 +273,11 @@ def test_a_search_that_remembers_is_resumed(make, after, tmp_path):
     with pytest.raises(Stop, match="enough"), greedynet.checkpoint(tmp_path / "fit"):
         model.set_progress(stop).fit(X, y)
     assert (tmp_path / "fit").exists()
-    searched = []
-    model.set_progress()
-    model.search = RandomNeurons(kind=counting(searched))
     with greedynet.checkpoint(tmp_path / "fit"):
-        model.fit(X, y)
+        model.set_progress().fit(X, y)
     np.testing.assert_array_equal(model.network_.inner_weights, wanted.network_.inner_weights)
     np.testing.assert_array_equal(model.network_.outer_weights, wanted.network_.outer_weights)
-    # What was found is not looked for again.
     assert not (tmp_path / "fit").exists()
-    assert searched.count("recall") >= after
-
-
-def counting(calls):
-    class Resumed(Resuming):
-        def propose(self, factor):
-            calls.append("propose")
-            return super().propose(factor)
-
-        def recall(self, factor, found, *rest):
-            calls.append("recall")
-            return super().recall(factor, found, *rest)
-
-    return Resumed
 
 
 @dataclass

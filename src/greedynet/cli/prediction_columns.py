@@ -1,21 +1,17 @@
 """The columns that `greedynet predict` writes: predictions, intervals, and those it copies."""
 
-from typing import TYPE_CHECKING, Any
+import csv
+from collections.abc import Sequence
+from typing import IO, TYPE_CHECKING, Any
+
+from greedynet.cli.shell import plural
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from greedynet.tables.columns import Encoded
     from greedynet.tables.model import TableModel
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
     from greedynet.tables.readers import Block, Column, Table
-import csv
-from typing import IO
-
-from greedynet.cli.shell import plural
 
 _FORMULAS = ("=", "+", "-", "@")
 # Spreadsheets take what follows for the beginning of the cell.

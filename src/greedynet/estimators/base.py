@@ -90,7 +90,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
     _on_stage: Callable[[str], None] | None = None
     # Not a parameter either: whether informative gaps get indicators, see `gap_choice`.
     _indicates: bool = True
-    # Nor this: inputs, outputs and weights of rows set aside because they come later.
+    # Set by tables: inputs, outputs and weights of rows set aside because they come later.
     _later: tuple[Float64, NDArray[Any], Float64 | None] | None = None
 
     def _validate_params(self) -> None:

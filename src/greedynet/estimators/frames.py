@@ -286,7 +286,7 @@ class EncodedBlocks:
 
 
 def _frame(block: Any) -> Any:
-    """Return the data frame of a block; None if it has none, or is no block, as is said later."""
+    """Return the data frame of a block, None without one; errors are raised later."""
     is_block = isinstance(block, tuple | list) and len(block) > 0
     return block[0] if is_block and is_frame(block[0]) else None
 

@@ -63,8 +63,8 @@ def _answers(model: Any, network: Network, X: Float64) -> Iterator[_Answer]:
     elif isinstance(model, GreedyNetRegressor):
         yield from _of_numbers(model, X, of_outputs)
     # What is shown rather than computed.
-    for told in (model.stop_reason_.value, model.path_, model.ladder_):
-        str(told)
+    for shown in (model.stop_reason_.value, model.path_, model.ladder_):
+        str(shown)
     model.expectation_.sentence()
 
 

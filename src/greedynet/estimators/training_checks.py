@@ -80,7 +80,7 @@ def dense_blocks(X: Any) -> Iterator[NDArray[Any]]:
 
 def _parts(X: Any) -> Iterator[slice]:
     n_rows, step = X.shape[0], DEFAULT_SIZES.read_rows(X.shape[1] + 1)
-    # One block of no rows, so that checks of it tell.
+    # Without rows one empty block, which checks refuse.
     for start in range(0, max(1, n_rows), step):
         yield slice(start, min(n_rows, start + step))
 

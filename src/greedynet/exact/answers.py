@@ -48,7 +48,7 @@ class Optimum:
         return abs(self.bound - self.value)
 
     def __str__(self) -> str:
-        return f"{self._value()} at {row_text(self.row)}{aside(self.outside)}"
+        return f"{self._value()} at {row_text(self.row)}{likeness_note(self.outside)}"
 
     def _value(self) -> str:
         doubt = (
@@ -162,7 +162,7 @@ class Monotone:
             f"no: the prediction {wrong} from {number(a, 6)} to {number(b, 6)} as {self.column} "
             f"goes from {cell_text(first[self.column], 6)} to {cell_text(second[self.column], 6)}"
             + (f", at {row_text(rest)}" if rest else "")
-            + aside(self.outside)
+            + likeness_note(self.outside)
         )
 
 
@@ -207,7 +207,7 @@ class Change:
             "" if self.proven else f" (not proven: bounds {number(low, 4)} and {number(high, 4)})"
         )
         slopes = f"{number(self.steepest_fall, 4)} to {number(self.steepest_rise, 4)}"
-        return f"{self.column}: {slopes}{doubt}{aside(self.outside)}"
+        return f"{self.column}: {slopes}{doubt}{likeness_note(self.outside)}"
 
 
 def row_text(row: dict[str, Any]) -> str:
@@ -237,6 +237,6 @@ def likeness(outside: Outside) -> str:
     return f"unlike any row seen: {', '.join(said)}"
 
 
-def aside(outside: Outside | None) -> str:
+def likeness_note(outside: Outside | None) -> str:
     """Return the same after a semicolon; nothing if nothing is known."""
     return "" if outside is None else f"; {likeness(outside)}"

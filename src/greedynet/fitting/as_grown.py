@@ -22,20 +22,14 @@ from greedynet.model.candidate import MEAN, Candidate
 from greedynet.model.network import Network
 from greedynet.rows.scaling import InputScaling
 from greedynet.search import Proposal
-from greedynet.search.base import Recallable
-from greedynet.support.context import NO_JOURNAL
 from greedynet.support.types import Float64
 
 
 class Grown(NamedTuple):
-    """The first neurons of a growth, and the weights of affine columns and normalised neurons.
-
-    `found` is what a checkpoint needs to find the last of them again.
-    """
+    """The first neurons of a growth, and the weights of affine columns and normalised neurons."""
 
     n_neurons: int
     weights: Float64
-    found: Any = None
 
 
 class PlainGrowth(Growth):
@@ -50,8 +44,7 @@ class PlainGrowth(Growth):
         pool = problem.context.pool
         self._search = make_search(SearchTask(problem.rows, problem.plan, turn, pool=pool))
         self.neurons: list[Proposal] = []
-        self._grown = [self._now(None)]
-        self._n_packed = 0
+        self._grown = [self._now()]
         self._has_ended = False
 
     def _empty_factor(self) -> Factor:
@@ -78,21 +71,15 @@ class PlainGrowth(Growth):
             self._has_ended = not found
             for neuron in found:
                 self.problem.check_proposed(neuron, self.problem.rows)
-                before = self._grown[-1].found
-                if before is not None:
-                    del before[1:]  # the search goes on from the memory of the last neuron
-                self._append(neuron, self._memory())
+                self.neurons.append(neuron)
+                self._grown.append(self._now())
         return self._grown[min(n_neurons, len(self.neurons))]
 
-    def _append(self, neuron: Proposal, memory: Any) -> None:
-        self.neurons.append(neuron)
-        self._grown.append(self._now(memory))
-
-    def _now(self, found: Any) -> Grown:
+    def _now(self) -> Grown:
         """Return the network of all neurons so far."""
         factor, r = self._factor, self.problem.coordinates.n_affine
         weights = outer_weights(factor.R, factor.z, self._alpha, r)
-        return Grown(len(self.neurons), weights, found)
+        return Grown(len(self.neurons), weights)
 
     @property
     def _alpha(self) -> float:
@@ -103,41 +90,10 @@ class PlainGrowth(Growth):
         """Return the ridge on the outer weights; None without neurons."""
         return self._alpha if candidate.width else None
 
-    # The checkpoint
-
-    def _memory(self) -> list[Any] | None:
-        """Return what a checkpoint needs to find the last neuron again."""
-        if self.problem.context.journal is NO_JOURNAL:
-            return None
-        if not isinstance(self._search, Recallable):
-            raise ValueError(
-                "`checkpoint` needs a search that can be resumed, got a "
-                f"{type(self._search).__name__} without `memory` and `recall`: implement these two "
-                "methods, or omit `checkpoint`."
-            )
-        return list(self._search.memory())
-
-    def packed(self, state: State) -> list[Any]:
-        """Return the fields of a state: neurons since the last one; weights follow."""
-        if isinstance(state, Line):
-            return super().packed(state)
-        new = self._grown[self._n_packed + 1 : state.n_neurons + 1]
-        self._n_packed += len(new)
-        return [Grown.__name__, state.n_neurons, [grown.found for grown in new]]
-
     def unpacked(self, values: Sequence[Any]) -> State:
-        """Return a state from its fields; the growth goes on after it."""
-        if values[0] == Line.__name__:
-            return super().unpacked(values)
-        _, n_neurons, found = values
-        n_known = len(self.neurons) - (n_neurons - len(found))
-        for memory in found[n_known:]:
-            assert isinstance(self._search, Recallable)
-            neuron = self._search.recall(self._factor, *memory)
-            self._factor.append(neuron.column)
-            self._search.accept(self._factor)
-            self._append(neuron, memory)
-        return self._grown[n_neurons]
+        """Return a state from its fields: its neurons are found again, in the same order."""
+        state = super().unpacked(values)
+        return state if isinstance(state, Line) else self.grown_to(state.n_neurons)
 
     # The result
 

@@ -19,7 +19,7 @@ from greedynet.search.ridgelet import ridgelet_transform
 from greedynet.search.sphere import circle, golden_spiral
 from greedynet.support.files import require
 
-# Of the pictures of transforms, which hardly reach further.
+# Radius up to which transforms are drawn; beyond it they are small.
 _RADIUS = 30.0
 NAMES = ("greedy start", "trained from it", "trained from random")
 

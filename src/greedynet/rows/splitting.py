@@ -144,7 +144,8 @@ def _taken(rows: Rows, splitter: Any, stratified: bool) -> list[Split]:
     if any(_divide_groups(*split) for split in splits):
         warnings.warn(
             "`cv` divides `groups`: a group has training and test rows in the same fold, so that "
-            "errors on new groups may be larger than told. Write cv=GroupKFold(5), or a number.",
+            "errors on new groups may be larger than estimated. Write cv=GroupKFold(5), or a "
+            "number.",
             UserWarning,
             stacklevel=2,
         )

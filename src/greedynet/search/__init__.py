@@ -5,7 +5,7 @@ the chosen columns and the residual, and nothing of the greedy loop that calls i
 """
 
 from greedynet.search.atom_search import DictionarySearch, WeakSearch
-from greedynet.search.base import Proposal, Recallable, Search, SearchFactory
+from greedynet.search.base import Proposal, Search, SearchFactory
 from greedynet.search.continuous import ContinuousSearch
 from greedynet.search.dictionary import Dictionary
 
@@ -14,7 +14,6 @@ __all__ = [
     "Dictionary",
     "DictionarySearch",
     "Proposal",
-    "Recallable",
     "Search",
     "SearchFactory",
     "WeakSearch",

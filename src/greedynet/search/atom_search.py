@@ -1,7 +1,5 @@
 """Searches of a dictionary: the best atom (GSN 3), or by the weak greedy algorithm a good one."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -106,22 +104,6 @@ class DictionarySearch(_AtomSearch):
             return None
         return self._proposal()
 
-    def memory(self) -> tuple[int, Float64 | None, Float64, tuple[int, int, float]]:
-        """Return the atom just proposed, and the state of all atoms."""
-        known = None if self._correlations is None else self._correlations.copy()
-        counts = (self._seen, self._since_refresh, self._fresh_norm)
-        return self._best, known, self._outside.copy(), counts
-
-    def recall(self, factor: Factor, found: int, *rest: Any) -> Proposal:
-        self._best = found
-        if rest:
-            known, outside, counts = rest
-            # Copies: these arrays are modified, the recorded ones must not be.
-            self._correlations = None if known is None else known.copy()
-            self._outside = outside.copy()
-            self._seen, self._since_refresh, self._fresh_norm = counts
-        return self._proposal()
-
     def _update(self, factor: Factor) -> Float64:
         """Update outside norms and correlations; return the correlations."""
         new = factor.size - self._seen
@@ -144,8 +126,6 @@ class DictionarySearch(_AtomSearch):
 # over them would cost more than the products.
 GROUP_ELEMENTS = 2**16
 MIN_GROUP = 16
-# Arrays that change as neurons are accepted.
-_REMEMBERED = ("_correlations", "_outside", "_known", "_residual_norms", "_leader_losses")
 
 
 class WeakSearch(_AtomSearch):
@@ -211,20 +191,6 @@ class WeakSearch(_AtomSearch):
                 best = float(np.sqrt(score[top]))
                 self._best = self._groups[i].start + top
         return self._proposal() if best > 0 else None
-
-    def memory(self) -> tuple[int, list[NDArray[Any]], tuple[int, int]]:
-        """Return the atom just proposed, and the state of atoms and groups."""
-        arrays = [getattr(self, name).copy() for name in _REMEMBERED]
-        return self._best, arrays, (self._leaders_known, self.n_seen)
-
-    def recall(self, factor: Factor, found: int, *rest: Any) -> Proposal:
-        self._best = found
-        if rest:
-            arrays, (self._leaders_known, self.n_seen) = rest
-            for name, array in zip(_REMEMBERED, arrays, strict=True):
-                # A copy: this array is modified, the recorded one must not be.
-                setattr(self, name, array.copy())
-        return self._proposal()
 
     def _measure(self) -> Float64:
         """Distance of every atom from its leader: `|| h - g ||^2 = 2 - 2 <h, g>`."""

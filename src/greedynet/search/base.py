@@ -1,8 +1,7 @@
 """The interface between the greedy loop and a search."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
@@ -71,22 +70,6 @@ class SearchFactory(Protocol):
             The activation of the neurons to propose.
         seed : int
             Random seed; it differs between the networks of a fit.
-        """
-        ...
-
-
-@runtime_checkable
-class Recallable(Search, Protocol):
-    """A search that can be resumed by another run."""
-
-    def memory(self) -> Sequence[Any]:
-        """Return the key of the neuron just proposed, then the state needed to continue."""
-        ...
-
-    def recall(self, factor: Factor, found: Any, *rest: Any) -> Proposal:
-        """Propose a neuron found in an earlier run, without searching.
-
-        `found` and the rest are what `memory` returned; the rest only with the last neuron.
         """
         ...
 

@@ -18,9 +18,13 @@ from greedynet.search.scans import Group, make_group
 from greedynet.search.sphere import directions
 from greedynet.support.types import Float64
 
-# Of so many times the neurons that are wanted, the best by the scan, some are taken.
-# Neurons of which less than this share of the square lies outside the span are left out.
-_SIGNED_DEPENDENT = 1e-5
+# From so many times the neurons that are wanted, the best by the scan, they are chosen.
+_CHOICE = 4
+# Neurons with a smaller share of their square outside the span are left out: with signs, and
+# without.
+_SIGNED_DEPENDENT, _DEPENDENT = 1e-5, 1e-4
+# Directions of the largest neurons so far are scanned again: similar ones matter most.
+_LEARNED = 32
 
 
 class SignedSearch:
@@ -123,14 +127,6 @@ class SignedSearch:
             residual = residual - q * (q @ residual)
             G -= np.outer(q, q @ G)
         return taken, np.column_stack([Q, *new]), residual
-
-
-# Of so many times the neurons that are wanted, the best by the scan, some are taken.
-_CHOICE = 4
-# Neurons of which less than this share of the square lies outside the span are left out.
-_DEPENDENT = 1e-4
-# Directions of the largest neurons so far are scanned again: similar ones matter most.
-_LEARNED = 32
 
 
 class BatchSearch:

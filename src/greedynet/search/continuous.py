@@ -4,7 +4,7 @@ No dictionary is sampled. In one dimension the scan alone finds the exact optimu
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,13 +69,9 @@ class ContinuousSearch:
         self._waiting, self._least = np.empty((0, self._X1.shape[1])), np.inf
         # Neurons accepted since the last scan, whose directions are still to be added.
         self._accepted: list[Float64] = []
-        # Recalled neurons, and the number of columns at the scan that found each, None if it had
-        # waited: the groups are updated only when a search is needed.
-        self._behind: list[tuple[Float64, int | None]] = []
         # The columns that were taken off, with room for more.
         self._columns: NDArray[np.floating] = np.empty((len(rows), 0))
         self._seen = 0
-        self._scanned = True
         self._ended = False
         self._add(directions)
 
@@ -84,69 +80,43 @@ class ContinuousSearch:
         if self._ended:
             return None
         target = self._target(factor)
-        self._scanned = not self._took_waiting(target)
-        if not self._scanned:
-            assert self._best is not None
-            if self._behind:
-                # It follows the recalled ones, and joins the pool with them.
-                self._behind.append((self._best, None))
+        if self._took_waiting(target):
             return self._proposal(target)
-        self._catch_up(factor)
-        self._update(factor, factor.size)
+        self._update(factor)
         scores, W = self._scan(factor)
         # Of neurons that are equally good, the first is taken, irrespective of rounding.
         top = np.argsort(-to_few_digits(scores), kind="stable")[: self._n_refined]
         top = top[scores[top] > 0]
         if len(top) == 0:
             return None
-        W, judged = polish(W[top], target, 0 if self._scan_is_exact else N_STEPS)
-        best = int(np.argmax(to_few_digits(judged)))
-        if not judged[best] > 0:
+        W, scored = polish(W[top], target, 0 if self._scan_is_exact else N_STEPS)
+        best = int(np.argmax(to_few_digits(scored)))
+        if not scored[best] > 0:
             return None
         self._best = W[best]
         if self._weakness < 1.0:
-            self._waiting, self._least = np.delete(W, best, 0), self._weakness * float(judged[best])
+            self._waiting, self._least = np.delete(W, best, 0), self._weakness * float(scored[best])
         return self._proposal(target)
 
     def _took_waiting(self, target: Target) -> bool:
         """Take the best neuron that was refined after the last scan, if it is still good."""
         if not len(self._waiting):
             return False
-        judged, _ = target.judge(self._waiting)
-        best = int(np.argmax(to_few_digits(judged)))
-        if not judged[best] >= self._least:
+        scored, _ = target.scores(self._waiting)
+        best = int(np.argmax(to_few_digits(scored)))
+        if not scored[best] >= self._least:
             return False
         self._best, self._waiting = self._waiting[best], np.delete(self._waiting, best, 0)
         return True
 
     def accept(self, factor: Factor) -> None:
         """Have the direction of the neuron added to the pool before the next scan."""
-        if self._best is not None and not self._behind:
+        if self._best is not None:
             self._accepted.append(self._best)
 
     def reject(self) -> None:
         """End the search: the components outside the span are rounding errors."""
         self._ended = True
-
-    def memory(self) -> tuple[Float64, ...]:
-        """Return the neuron just proposed, and those that wait; the rest of the state follows."""
-        assert self._best is not None
-        if self._weakness == 1.0:
-            return (self._best,)
-        # Whether it was found by a scan belongs to the neuron: the pool is updated at scans.
-        found = np.append(self._best, float(self._scanned))
-        return found, self._waiting, np.array([self._least])
-
-    def recall(self, factor: Factor, found: Float64, *rest: Any) -> Proposal:
-        if self._weakness < 1.0:
-            found, self._scanned = found[:-1], bool(found[-1])
-        self._best = found
-        if rest:
-            self._waiting, self._least = rest[0].reshape(-1, len(found)), float(rest[1][0])
-        self._behind.append((found, factor.size if self._scanned else None))
-        proposal = self._proposal(self._target(factor))
-        assert proposal is not None
-        return proposal
 
     @property
     def _scan_is_exact(self) -> bool:
@@ -173,17 +143,9 @@ class ContinuousSearch:
         else:
             self._groups += groups
 
-    def _catch_up(self, factor: Factor) -> None:
-        """Update the groups as if the recalled neurons had been found here."""
-        behind, self._behind = self._behind, []
-        for W, n_columns in behind:
-            if n_columns is not None:
-                self._update(factor, n_columns)
-            self._accepted.append(W)
-
-    def _update(self, factor: Factor, n_columns: int) -> None:
+    def _update(self, factor: Factor) -> None:
         """Take new columns off all groups, and add the directions of accepted neurons."""
-        new = self._weighted(factor.Q[:, self._seen : n_columns])
+        new = self._weighted(factor.Q[:, self._seen :])
         new = np.ascontiguousarray(new, dtype=self._groups[0].precision)
         if new.shape[1]:
             self._map(lambda group: group.take_off(new, new.shape[1]))

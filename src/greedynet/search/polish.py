@@ -60,7 +60,7 @@ class Target:
         slopes = np.asarray(self.activation.slope(self.X1[part] @ W.T - EDGE))
         return np.asarray(slopes[:, :, None] * rows[:, None, :])
 
-    def judge(self, W: Float64) -> tuple[Float64, Float64]:
+    def scores(self, W: Float64) -> tuple[Float64, Float64]:
         """Return the scores of neurons, -1 if not allowed, and their outer weights."""
         Z, G = (np.empty((len(self.X1), len(W))) for _ in range(2))
 
@@ -117,7 +117,7 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
     sigma have norm 1, without the bias.
     """
     W = W.copy()
-    scores, weights = target.judge(W)
+    scores, weights = target.scores(W)
     if _work_of_a_step(*target.X1.shape) > _MOST_WORK:
         return W, scores
     moving = np.flatnonzero(scores > 0)
@@ -129,7 +129,7 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
         if degree_of(target.activation) is not None:
             length = np.linalg.norm(tried[..., :-1], axis=2, keepdims=True)
             tried /= np.where(length > 0, length, 1.0)
-        found, gains = target.judge(tried.reshape(-1, W.shape[1]))
+        found, gains = target.scores(tried.reshape(-1, W.shape[1]))
         found = found.reshape(len(moving), -1)
         best = np.argmax(found, axis=1)
         at = np.arange(len(moving))

@@ -69,7 +69,7 @@ class HeldOutPredictions:
         largest = float(self.weights.max()) or 1.0
         weights = np.maximum(self.weights / largest, LEAST_WEIGHT)
         object.__setattr__(self, "weights", weights)
-        # Of rows that are far from all others.
+        # Far from all other rows, predictions may be infinite.
         finite = np.nan_to_num(self.predictions, nan=INFINITE, posinf=INFINITE, neginf=-INFINITE)
         object.__setattr__(self, "predictions", finite)
 
@@ -92,7 +92,7 @@ class CalibrationData:
     splits: tuple[Split, ...] = ()  # the folds: training and held-out rows
 
     def with_later(self, later: Rows | None, network: Network) -> "CalibrationData":
-        """Return the evidence with rows that were set aside because they come later.
+        """Return the data with rows that were set aside because they come later.
 
         They are further ahead than the held-out rows of folds, as new rows will be: they are one
         group, which counts as much as all others together.

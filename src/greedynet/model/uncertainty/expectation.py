@@ -174,8 +174,8 @@ class Expectation:
     def sentence(self, *, beside_held_out: bool = False) -> str:
         """Return the errors in words, those on new rows first.
 
-        `beside_held_out` says that errors on rows that were set aside are told before: those of the
-        fit are then said to be of rows that the fit itself left out.
+        With `beside_held_out`, errors on rows that were set aside have been stated before: those of
+        the fit are then called errors on rows that the fit itself left out.
         """
         if self.measure == LOG_LOSS:
             parts = [self._classes_on_new(beside_held_out), self._classes_on_training()]
@@ -193,7 +193,7 @@ class Expectation:
             return ""
         return (
             f"Rows that come next are outside the training data: {percent(self.ahead)} of those "
-            "held out were unlike all rows before them. Errors may be larger than told, and "
+            "held out were unlike all rows before them. Errors may be larger than estimated, and "
             "intervals too narrow."
         )
 
@@ -228,8 +228,8 @@ class Expectation:
             (guess, self.constant),
             ("a straight line", self.line),
         )
-        told = [f"{name}: {figures(error)}" for name, error in others if error is not None]
-        return "; ".join([text, *told]) + "."
+        beside = [f"{name}: {figures(error)}" for name, error in others if error is not None]
+        return "; ".join([text, *beside]) + "."
 
     def _numbers_on_training(self) -> str:
         if self.on_training is None:
@@ -250,18 +250,18 @@ class Expectation:
             ("always naming the commonest class", self.constant_accuracy, self.constant),
             ("logistic regression", self.line_accuracy, self.line),
         )
-        told = [
+        beside = [
             f"{name}: {percent(right)} (log-loss {figures(error)})"
             for name, right, error in others
             if right is not None and error is not None
         ]
-        return "; ".join([text, *told]) + "."
+        return "; ".join([text, *beside]) + "."
 
     def _classes_on_training(self) -> str:
         if self.on_training is None or self.training_accuracy is None:
             return ""
-        told = f"{percent(self.training_accuracy)} (log-loss {figures(self.on_training)})"
-        return f"On the rows it was fitted to: {told}."
+        right = f"{percent(self.training_accuracy)} (log-loss {figures(self.on_training)})"
+        return f"On the rows it was fitted to: {right}."
 
 
 def errors_by_output(held_out: HeldOutPredictions | None, loss: Loss) -> Float64 | None:

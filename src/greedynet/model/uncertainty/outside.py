@@ -1,8 +1,8 @@
 """`TrainingSample`: what the training inputs were like, and `Outside`: which new rows are unlike.
 
 A network says nothing about rows that are far from all those it has seen. For single columns, their
-smallest and largest values tell. Combinations of columns are judged by the distance to the nearest
-of up to 256 training rows,
+smallest and largest values decide. Combinations of columns are measured by the distance to the
+nearest of up to 256 training rows,
 
     |(x - m) A|,    A = diag(1 / deviations) V diag(1 / sqrt(max(v, 0.01))),
 
