@@ -415,19 +415,19 @@ def test_arrays_that_make_no_network(change, message):
 @pytest.mark.parametrize(
     ("n_nodes", "message"),
     [
-        (1, "`n_nodes` must be between 2 and 8.*got 1"),
-        (-1, "`n_nodes` must be between 2 and 8.*got -1"),
-        (9, "got 9; for more nodes, fit with a larger `max_nodes`"),
+        (1, "`n_nodes` must be a width of the path, one of 2, 3.*got 1"),
+        (-1, "`n_nodes` must be a width of the path, one of 2, 3.*got -1"),
+        (9, "got 9; for another one, fit with `n_nodes`"),
         (3.7, "`n_nodes`.*3.7"),
         ("3", "`n_nodes`.*'3'"),
-        (None, "`n_nodes`.*None"),
+        (None, "takes either `n_nodes` or `within`, got none"),
     ],
 )
 @each_search
 def test_truncation_to_no_width(search, n_nodes, message):
-    network = small(search, correct=False, select="last").fit(X, y).network_
+    model = small(search, correct=False, select="last").fit(X, y)
     with pytest.raises((ValueError, TypeError), match=message):
-        network.truncate(n_nodes)
+        model.truncate(n_nodes)
 
 
 # The ridgelet transform

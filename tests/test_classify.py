@@ -377,7 +377,7 @@ def test_every_width_of_a_path_has_the_log_loss_it_says(n_outputs, weighted, lin
     first = 2 if linear_term else 1
     np.testing.assert_array_equal(path.n_nodes, np.arange(first, (14 if linear_term else 12) + 1))
     for n_nodes, error in zip(path.n_nodes, path.training_errors, strict=True):
-        logits = path.network.truncate(int(n_nodes)).predict(rows.X)
+        logits = path.network_at(int(n_nodes)).predict(rows.X)
         assert log_loss(logits, rows.Y, rows.weights) == pytest.approx(error, rel=1e-8)
     # Each width is refitted by a few steps only.
     assert (np.diff(path.training_errors) < 1e-4).all()

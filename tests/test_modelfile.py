@@ -102,14 +102,11 @@ def test_network_comes_back_bit_for_bit(tmp_path: Path, name: str):
 
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("settings", [{}, {"n_outputs": 3}, {"alpha": 0.1}])
-def test_loaded_network_truncates_to_the_same_widths(tmp_path: Path, search: str, settings: dict):
+def test_loaded_models_truncate_to_the_same_widths(tmp_path: Path, search: str, settings: dict):
     model = fitted(search, **settings)
-    network = model.path_.network
-    for full in (network, network.truncate(network.n_nodes - 3), model.network_):
-        again = loaded_again(full, tmp_path)
-        assert_same(again, full)
-        for n in range(full.n_nodes - full.n_neurons, full.n_nodes + 1):
-            assert_same(again.truncate(n), full.truncate(n))
+    again = loaded_again(model, tmp_path)
+    for n in model.path_.n_nodes.tolist():
+        assert_same(again.truncate(n).network_, model.truncate(n).network_)
 
 
 @pytest.mark.parametrize(
@@ -284,13 +281,11 @@ def test_other_programs_can_read_the_file(tmp_path: Path):
 
 
 def test_strided_arrays_are_written_in_their_order(tmp_path: Path):
-    full = fitted().path_.network
-    factor = replace(
-        full.path_factor, R=np.asfortranarray(full.path_factor.R), z=full.path_factor.z[::-1][::-1]
-    )
-    assert not factor.R.flags.c_contiguous
-    again = loaded_again(replace(full, path_factor=factor), tmp_path)
-    assert_same(again.path_factor, full.path_factor)
+    model = fitted()
+    axes = model.training_sample_.axes
+    model.training_sample_ = replace(model.training_sample_, axes=np.asfortranarray(axes))
+    assert not model.training_sample_.axes.flags.c_contiguous
+    assert_same(loaded_again(model, tmp_path).training_sample_.axes, axes)
 
 
 # What cannot be saved, and writing
@@ -524,7 +519,6 @@ def test_another_format_is_refused(file: Path, version: str):
         (in_model(lambda tree: tree.update(colour="red")), "does not describe a network"),
         (in_model(lambda tree: tree.update(activation="os.system")), "must be one of"),
         (in_model(lambda tree: tree.update(feature_names=["a"])), "`feature_names` must have one"),
-        (in_model(lambda tree: tree.update(path_factor={"R": 0})), "does not describe a network"),
     ],
 )
 def test_forged_file_is_refused(file: Path, change: Callable[[dict], None], message: str):
@@ -571,13 +565,6 @@ def test_forged_ramps_are_refused(forged: dict, tmp_path: Path):
     write_state(file, state | {"ramps": state["ramps"] | forged})
     with pytest.raises(ModelFileError, match="network"):
         load(file)
-
-
-def test_path_factor_of_another_network_is_refused():
-    model = fitted()
-    network, other = model.path_.network, model.path_.network.truncate(5)
-    with pytest.raises(ValueError, match="`path_factor` must match"):
-        replace(network, path_factor=other.path_factor)
 
 
 @pytest.mark.parametrize(

@@ -89,19 +89,10 @@ def test_truncation_equals_a_fit_of_that_width(search, alpha, n_outputs):
     long = regressor(search, n_nodes=14, **settings).fit(X, Y)
     for width in (2, 3, 9):
         short = regressor(search, n_nodes=width, **settings).fit(X, Y).network_
-        cut = long.network_.truncate(width)
+        cut = long.path_.network_at(width)
         np.testing.assert_allclose(cut.predict(X), short.predict(X), atol=1e-10)
         np.testing.assert_array_equal(cut.inner_weights, short.inner_weights)
         np.testing.assert_allclose(cut.outer_weights, short.outer_weights, atol=1e-8)
-        again = long.network_.truncate(11).truncate(width)
-        np.testing.assert_array_equal(again.predict(X), cut.predict(X))
-
-
-def test_truncation_needs_a_path(network):
-    with pytest.raises(ValueError, match="no selection path along which to truncate"):
-        network.truncate(4)
-    with pytest.raises(ValueError, match=r"`n_nodes` must be between 2 and 7.*got 8"):
-        network.truncate(8)
 
 
 @pytest.mark.parametrize("search", SEARCHES)

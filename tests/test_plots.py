@@ -84,7 +84,7 @@ def line_colours(collection):
 
 def test_curve_shows_data_target_network_and_kinks(one):
     example, model = one
-    network = model.path_.network.truncate(23)
+    network = model.path_.network_at(23)
     display = ApproximationDisplay.from_network(
         network, example.X_train, example.y_train, target=example.target
     )

@@ -304,11 +304,11 @@ def test_command_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegresso
     assert "No such command 'shorten'" in copy.program(*call, code=2)
     copy.add_line(wanted)
 
-    assert "wrote small.safetensors: 3 relu neurons" in copy.program(*call)
+    assert "wrote small.safetensors, of 5 nodes" in copy.program(*call)
     small = greedynet.load(copy.folder / "small.safetensors")
-    assert small.n_nodes == 5
+    assert small.n_nodes_ == 5
     X = noisy(n_rows=20, seed=3)[0]
-    np.testing.assert_array_equal(small.predict(X), model.network_.truncate(5).predict(X))
+    np.testing.assert_array_equal(small.predict(X), model.truncate(5).predict(X))
 
     too_many = copy.program(*call[:3], 1000, *call[4:], code=2)
     assert too_many.startswith("greedynet: ")

@@ -79,12 +79,17 @@ def data():
 
 @pytest.mark.parametrize("parameters", [{}, {"alpha": 1e-3}, {"correct": False, "alpha": 0.1}])
 def test_outer_weights_are_stationary_at_the_ridge_told(data, parameters):
-    model = GreedyNetRegressor(n_nodes=8, **parameters).fit(*data)
-    factor, r = model.network_.path_factor, 4
-    c = factor.coefficients(model.network_.n_neurons)
-    gradient = factor.R.T @ (factor.R @ c - factor.z)
-    assert model.alpha_ == parameters.get("alpha", model.alpha_) > 0
-    np.testing.assert_allclose(gradient[r:] + model.alpha_ * c[r:], 0.0, atol=1e-10)
+    X, y = data
+    model = GreedyNetRegressor(n_nodes=8, n_networks=1, **parameters).fit(X, y)
+    network, alpha, scale = model.network_, model.alpha_, y.std()
+    assert alpha == parameters.get("alpha", alpha) > 0
+    H = network.hidden(X)
+    # A ridge that was given is for neurons of norm 1.
+    norms = np.linalg.norm(H, axis=0) if parameters else np.ones(H.shape[1])
+    weights = norms * network.outer_weights[:, 0] / scale
+    gradient = (H / norms).T @ ((network.predict(X) - y) / scale)
+    np.testing.assert_allclose(gradient + alpha * weights, 0.0, atol=1e-7)
+    assert np.abs(alpha * weights).max() > 1e-5
 
 
 def test_the_network_that_was_kept_in_numbers(data):

@@ -52,7 +52,7 @@ def true_error(network):
 
 def draw_path(ax, path):
     widths = path.n_nodes[path.n_nodes <= 20]
-    to_truth = [true_error(path.network.truncate(int(width))) for width in widths]
+    to_truth = [true_error(path.network_at(int(width))) for width in widths]
     to_data = path.training_errors[: len(widths)]
     ax.plot(widths, to_data, color=BLUE, lw=2)
     ax.plot(widths, to_truth, color=RED, lw=2)
@@ -66,7 +66,7 @@ def draw_path(ax, path):
 plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False})
 figure, axes = plt.subplots(1, 4, figsize=(11, 2.9), layout="constrained")
 for ax, n_nodes in zip(axes[:2], (4, 7), strict=True):
-    draw_network(ax, model.path_.network.truncate(n_nodes))
+    draw_network(ax, model.path_.network_at(n_nodes))
     ax.set_title(f"grown to {n_nodes} nodes")
 draw_network(axes[2], model.network_)
 axes[2].set_title(f"finished: {model.n_nodes_} nodes")

@@ -24,10 +24,10 @@ plt.show()
 
 # %%
 # The training error decreases with every neuron, but the error on the validation rows does not. The
-# width with the smallest validation error is kept. A network of any other width is a truncation of
-# the same path: it consists of the first neurons, with recomputed outer weights.
+# width with the smallest validation error is kept. The path has the networks of all other widths,
+# too.
 
 for n_nodes in (5, 10, model.n_nodes_, 30, 60):
-    network = model.path_.network.truncate(n_nodes)
+    network = model.path_.network_at(n_nodes)
     error = np.linalg.norm(network.predict(X_val) - y_val) / np.linalg.norm(y_val - y_val.mean())
     print(f"{n_nodes:3d} nodes: {error:.3f} on the validation rows")

@@ -12,7 +12,7 @@ from greedynet.correction.all_rows.passes import Passes
 from greedynet.correction.all_rows.products import Gram
 from greedynet.correction.shaped import ShapedProjection, shaped_weights
 from greedynet.correction.variable_projection import VariableProjection
-from greedynet.model.coordinates import Coordinates, Solved
+from greedynet.model.coordinates import Coordinates, Solved, SolvedNeurons
 from greedynet.model.network import Network
 from greedynet.rows.rows import Rows
 from greedynet.rows.shape import Shape
@@ -53,20 +53,16 @@ class OuterSolver:
         ridge = float(np.mean([state.ridge for state in states]))
         owner = np.repeat(np.arange(len(states)), [len(of_state) for of_state in alive])
         solve = self._solver(points, ridge)
-        networks = [
-            solve(np.flatnonzero(owner == i), state.ridge) for i, state in enumerate(states)
-        ]
-        if len(networks) == 1:
-            return networks[0]
-        return _mean(networks, solve(np.arange(len(points)), ridge))
+        solved = [solve(np.flatnonzero(owner == i), state.ridge) for i, state in enumerate(states)]
+        return _joined([one.network(len(one.neurons)) for one in solved])
 
-    def solved(self, points: Float64) -> Network:
-        """Return the network of given neurons, with outer weights by least squares or `alpha`."""
+    def solved(self, points: Float64) -> SolvedNeurons:
+        """Return given neurons, with outer weights by least squares or `alpha`."""
         return self._solver(points, 0.0)(np.arange(len(points)), 0.0)
 
     def _solver(
         self, points: Float64, ridge: float
-    ) -> Callable[[NDArray[np.intp], float], Network]:
+    ) -> Callable[[NDArray[np.intp], float], SolvedNeurons]:
         """Return a function that solves for some of the neurons, with a ridge close to `ridge`."""
         norms = np.ones(len(points))
         if self.alpha is not None:
@@ -77,7 +73,7 @@ class OuterSolver:
             gram = self.passes.products(self.coordinates, points, self.activation, ridge)
             gram = gram.divided(np.append(np.ones(n_affine), norms))
 
-        def solve(chosen: NDArray[np.intp], ridge: float) -> Network:
+        def solve(chosen: NDArray[np.intp], ridge: float) -> SolvedNeurons:
             if gram is not None:
                 solved: Solved = gram.triangle(np.append(np.arange(n_affine), n_affine + chosen))
             else:
@@ -85,12 +81,10 @@ class OuterSolver:
                 columns = self._columns(points[chosen]) / norms[chosen]
                 kept = [factor.append(column) for column in columns.T]
                 chosen = chosen[np.array(kept, dtype=bool)]
-            return self.coordinates.network(
-                solved,
-                [_Neuron(points[i], float(norms[i])) for i in chosen],
-                self.activation,
-                alpha=ridge if self.alpha is None else self.alpha,
-                single_output=self.single_output,
+            neurons = [_Neuron(points[i], float(norms[i])) for i in chosen]
+            alpha = ridge if self.alpha is None else self.alpha
+            return SolvedNeurons(
+                self.coordinates, solved, neurons, self.activation, alpha, self.single_output
             )
 
         return solve
@@ -131,15 +125,10 @@ class OuterSolver:
         return self.coordinates.neuron_columns(self.rows, points, self.activation)
 
 
-def _mean(networks: Sequence[Network], pooled: Network) -> Network:
-    """Return the mean of networks, with the path of `pooled` if that has all their neurons."""
-    mean = _joined(networks)
-    path_factor = pooled.path_factor if mean.n_neurons == pooled.n_neurons else None
-    return replace(mean, path_factor=path_factor)
-
-
 def _joined(networks: Sequence[Network]) -> Network:
-    """Return the mean of networks, without a path."""
+    """Return the mean of networks; a single one as it is."""
+    if len(networks) == 1:
+        return networks[0]
 
     def joined(name: str) -> Float64:
         return np.concatenate([getattr(network, name) for network in networks])
@@ -155,5 +144,4 @@ def _joined(networks: Sequence[Network]) -> Network:
         outer_weights=joined("outer_weights") / len(networks),
         linear_weights=mean("linear_weights"),
         intercept=mean("intercept"),
-        path_factor=None,
     )

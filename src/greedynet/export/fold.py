@@ -43,7 +43,6 @@ def fold_affine(network: Network) -> Network:
         biases=np.concatenate([network.biases, np.zeros(2 * len(a))]),
         outer_weights=np.vstack([network.outer_weights, c / scale, -c / scale]),
         linear_weights=None,
-        path_factor=None,
     )
 
 
@@ -61,7 +60,6 @@ def with_hidden_layer(network: Network) -> Network:
         inner_weights=np.zeros((1, network.n_lifted)),
         biases=np.zeros(1),
         outer_weights=np.zeros((1, network.n_outputs)),
-        path_factor=None,
     )
 
 

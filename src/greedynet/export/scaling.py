@@ -73,7 +73,6 @@ class InputLayer:
             biases=biases,
             linear_weights=linear,
             intercept=intercept,
-            path_factor=None,
             input_range=found,
             ramps=None if network.ramps is None else self.ramps_inside(network.ramps),
         )

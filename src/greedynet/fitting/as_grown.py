@@ -19,6 +19,7 @@ from greedynet.losses import is_squared
 from greedynet.losses.base import LossFactor
 from greedynet.losses.logistic import RIDGE, Logistic, LogisticFactor, log_loss
 from greedynet.model.candidate import MEAN, Candidate
+from greedynet.model.coordinates import SolvedNeurons
 from greedynet.model.network import Network
 from greedynet.rows.scaling import InputScaling
 from greedynet.search import Proposal
@@ -36,7 +37,7 @@ class PlainGrowth(Growth):
     """Networks that grow neuron by neuron on the rows of a problem."""
 
     state_type = Grown
-    _last: Network | None = None
+    _last: SolvedNeurons | None = None
 
     def __init__(self, problem: Problem, turn: int = 0) -> None:
         super().__init__(problem, turn)
@@ -124,21 +125,22 @@ class PlainGrowth(Growth):
     def _network(self, states: Sequence[Grown]) -> Network:
         """Return a network with its outer weights, for original units (GSN 4)."""
         (state,) = states
-        if self._last is None or self._last.n_neurons != len(self.neurons):
-            self._last = self._full()
-        return self._last.truncate(self._last.n_nodes - self._last.n_neurons + state.n_neurons)
+        if self._last is None or len(self._last.neurons) != len(self.neurons):
+            self._last = self._all_solved()
+        return self._last.network(state.n_neurons)
 
-    def _full(self) -> Network:
-        """Return the network of all neurons, from which `truncate` gives the others."""
-        problem, plan = self.problem, self.problem.plan
+    def _all_solved(self) -> SolvedNeurons:
+        """Return all neurons, with outer weights on all rows for the first ones of any number."""
+        problem, plan, neurons = self.problem, self.problem.plan, tuple(self.neurons)
         if problem.passes is not None and self._factor.follows_projection:
             return problem.outer_solver(plan.ridge).solved(self.points)
-        return problem.coordinates.network(
+        return SolvedNeurons(
+            problem.coordinates,
             self._solved(),
-            self.neurons,
+            neurons,
             plan.activation,
-            alpha=self._alpha,
-            single_output=plan.single_output,
+            self._alpha,
+            plan.single_output,
         )
 
     def _solved(self) -> Factor:

@@ -178,7 +178,6 @@ class Saturating(Form):
             outer_weights=np.stack([outer, -outer], axis=1).reshape(-1, outer.shape[1]),
             intercept=network.intercept - outer.sum(axis=0),
             activation=ReLU(),
-            path_factor=None,
         )
 
 

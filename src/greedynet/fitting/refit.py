@@ -212,14 +212,11 @@ def _with_errors(
     errors[sorted(widths).index(kept.n_nodes)] = expected
     unit = float(errors_of_all[0]) or 1.0 if scores.measure.power > 1 else 1.0
     on_path = tuple(networks[i] for i in at)
-    # The widths of a growth without corrections are one network. A constant is not the beginning of
-    # it: that is the affine term.
-    is_one = not plan.correct and not chosen.is_constant
     path = SelectionPath(
         n_nodes=np.array(sorted(widths), dtype=np.intp),
         training_errors=np.array([objective.training_error(n, folds.rows, plan) for n in on_path]),
         held_out_errors=errors / unit,
-        networks=on_path[-1:] if is_one else on_path,
+        networks=on_path,
         best_n_nodes=kept.n_nodes,
         stop_reason=_reason(found, objective.training_error(kept, folds.rows, plan), kept, context),
         seconds=np.array([found.seconds[scores.candidates.index(rungs[i])] for i in at]),

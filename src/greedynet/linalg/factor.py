@@ -133,9 +133,9 @@ class Factor:
         """Return the squared norm of the residual of weights fitted with the ridge `alpha`."""
         return self.residual_norm**2 + (misfit(self.R, self.z, weights) if alpha else 0.0)
 
-    def solutions(self, n_affine: int) -> Float64 | None:
-        """Return None: the weights at every width follow from `R` and `z`."""
-        return None
+    def z_of(self, n_columns: int) -> Float64:
+        """Return the weights of the orthonormal columns if there are only so many."""
+        return self.z[:n_columns]
 
     def _project(self, added: slice) -> None:
         """Project onto new columns: the residual, so that exactly that is subtracted."""

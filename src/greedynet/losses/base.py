@@ -291,12 +291,8 @@ class LossFactor(Factor):
         """Return the square of the loss's measure of the residuals."""
         return self.loss.size(self.fit.residuals, self._row_weights) ** 2
 
-    def solutions(self, n_affine: int) -> Float64:
-        """Weights of the orthonormal columns at every width from the affine term on, and zeros."""
-        padded = np.zeros((self.size - n_affine + 1, self.size, self._target.shape[1]))
-        for width, of_width in enumerate(padded, n_affine):
-            of_width[:width] = self._fits[width].weights if width < self.size else self.z
-        return padded
+    def z_of(self, n_columns: int) -> Float64:
+        return self.z if n_columns == self.size else self._fits[n_columns].weights
 
     def _project(self, added: slice) -> None:
         """Do nothing: the weights are fitted on demand."""

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from greedynet.activations import Activation
 from greedynet.linalg.factor import Factor
-from greedynet.linalg.weights import PathFactor
+from greedynet.linalg.weights import outer_weights
 from greedynet.model.network import Network
 from greedynet.rows.affine import AffineTerm
 from greedynet.rows.rows import Rows, on_grid
@@ -18,20 +19,15 @@ from greedynet.support.types import Float64
 
 
 class Solved(Protocol):
-    """The factorisation that determines the outer weights: `F = QR` and `z = Q'Y`."""
+    """The factorisation that determines the outer weights: `F = QR`, and weights of `Q`."""
 
     @property
     def R(self) -> Float64:
         """Upper triangle."""
         ...
 
-    @property
-    def z(self) -> Float64:
-        """Projections of the outputs."""
-        ...
-
-    def solutions(self, n_affine: int) -> Float64 | None:
-        """Weights at every width, if they do not follow from `R` and `z`."""
+    def z_of(self, n_columns: int) -> Float64:
+        """Weights of the orthonormal columns if there are only so many."""
         ...
 
 
@@ -102,7 +98,6 @@ class Coordinates:
             outer_weights=outer,
             linear_weights=linear[:-1] if present else None,
             intercept=linear[-1] + outputs.center if present else None,
-            path_factor=None,
             input_range=self.input_range,
         )
 
@@ -137,46 +132,48 @@ class Coordinates:
         """Return the least-squares factor of scaled rows, with the affine columns appended."""
         return self.begun(Factor(rows.weighted(rows.Y), dependent=dependent), rows)
 
-    def network(
-        self,
-        solved: Solved,
-        neurons: Sequence[Neuron],
-        activation: Activation,
-        *,
-        alpha: float,
-        single_output: bool,
-    ) -> Network:
-        """Return the network of all columns, for inputs and outputs in their original units."""
-        n_features = len(self.inputs.center)
-        points = np.array([n.point for n in neurons]).reshape(-1, n_features + 1)
+
+@dataclass(frozen=True, eq=False)
+class SolvedNeurons:
+    """Neurons in their order, of which the first ones have outer weights of their own."""
+
+    coordinates: Coordinates
+    solved: Solved
+    neurons: Sequence[Neuron]
+    activation: Activation
+    alpha: float  # ridge on the outer weights of the normalised neurons
+    single_output: bool
+
+    @cached_property
+    def _folded(self) -> Float64:
+        """Inner weights for inputs in their original units, bias last."""
+        points = np.array([neuron.point for neuron in self.neurons])
+        inputs = self.coordinates.inputs
         with np.errstate(over="ignore", invalid="ignore"):
-            folded = self.inputs.fold(points)
-            affine = self.inputs.fold(self.affine.to_weights.T).T
-        factor = PathFactor(
-            R=solved.R.copy(),
-            z=solved.z.copy(),
-            norms=np.array([n.norm for n in neurons]),
-            affine=affine,
-            center=self.outputs.center,
-            scale=self.outputs.scale,
-            alpha=alpha,
-            solutions=solved.solutions(self.n_affine),
-        )
+            return inputs.fold(points.reshape(-1, len(inputs.center) + 1))
+
+    def network(self, n_neurons: int) -> Network:
+        """Return the network of the first neurons, for inputs and outputs in original units."""
+        inputs, outputs = self.coordinates.inputs, self.coordinates.outputs
+        r, present = self.coordinates.n_affine, self.coordinates.affine.n_nodes > 0
+        k, folded = r + n_neurons, self._folded[:n_neurons]
+        weights = outer_weights(self.solved.R[:k, :k], self.solved.z_of(k), self.alpha, r)
+        norms = np.array([neuron.norm for neuron in self.neurons[:n_neurons]])
         with np.errstate(over="ignore", invalid="ignore"):
-            outer, linear, intercept = factor.solve(len(neurons))
-        present = self.affine.n_nodes > 0
-        slopes = factor.coefficients(len(neurons))[1 : self.n_affine]
-        _check_scales(folded, outer, linear, sloped=bool(slopes.any()))
+            scaled = weights * outputs.scale
+            outer = scaled[r:] / norms[:, None]
+            affine = inputs.fold(self.coordinates.affine.to_weights.T).T @ scaled[:r]
+            linear, intercept = affine[:-1], affine[-1] + outputs.center
+        _check_scales(folded, outer, linear, sloped=bool(weights[1:r].any()))
         return Network(
             inner_weights=folded[:, :-1],
             biases=folded[:, -1],
             outer_weights=outer,
             linear_weights=linear if present else None,
             intercept=intercept if present else None,
-            activation=activation,
-            single_output=single_output,
-            path_factor=factor,
-            input_range=self.input_range,
+            activation=self.activation,
+            single_output=self.single_output,
+            input_range=self.coordinates.input_range,
         )
 
 

@@ -101,7 +101,6 @@ def over_hinges(network: "Network") -> "Network":
         biases=network.biases + constants,
         linear_weights=linear,
         intercept=intercept,
-        path_factor=None,
         input_range=None,
         feature_names=None,
         ramps=None,

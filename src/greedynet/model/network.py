@@ -19,11 +19,10 @@ from greedynet.activations import (
     saved_name,
     shared_degree,
 )
-from greedynet.linalg.weights import PathFactor
 from greedynet.model.bounds import OutputBounds, widened
 from greedynet.model.description import contents, describe, overview
 from greedynet.model.ramps import Ramps
-from greedynet.support.checks import check_matrix, is_number, is_whole, named
+from greedynet.support.checks import check_matrix, is_number, named
 from greedynet.support.tensorfile import write_tree
 from greedynet.support.types import Float64
 
@@ -62,8 +61,6 @@ class Network:
         The `sigma`.
     single_output : bool, default=True
         Whether `predict` returns the shape `(n_rows,)`, for one output, or `(n_rows, n_outputs)`.
-    path_factor : PathFactor or None, default=None
-        The factor with which `truncate` solves for the outer weights; None after further training.
     input_range : ndarray of shape (2, n_features) or None, default=None
         Smallest and largest value of each input in the training data, if known.
     feature_names : tuple of str or None, default=None
@@ -92,7 +89,6 @@ class Network:
     intercept: Float64 | None = None
     activation: Activation = field(default_factory=ReLU)
     single_output: bool = True
-    path_factor: PathFactor | None = None
     input_range: Float64 | None = None
     feature_names: tuple[str, ...] | None = None
     bounds: OutputBounds | None = None
@@ -236,45 +232,6 @@ class Network:
         y = sums if self.bounds is None else self.bounds.apply(sums)
         return y[:, 0] if self.single_output else y
 
-    def truncate(self, n_nodes: int) -> "Network":
-        """Return the network of the first `n_nodes` nodes of the path, with new outer weights.
-
-        This equals the network grown to that many nodes; no data are needed.
-
-        Parameters
-        ----------
-        n_nodes : int
-            Number of nodes: hinges, two for an affine term, and neurons; at most the current one.
-
-        Returns
-        -------
-        network : Network
-        """
-        fixed = self.n_nodes - self.n_neurons
-        if not is_whole(n_nodes) or not fixed <= n_nodes <= self.n_nodes:
-            raise ValueError(
-                f"`n_nodes` must be between {fixed} and {self.n_nodes}, the number of nodes of "
-                f"this network, got {n_nodes!r}; for more nodes, fit with a larger `max_nodes`."
-            )
-        if n_nodes == self.n_nodes:
-            return self
-        if self.path_factor is None:
-            raise ValueError(
-                "This network has no selection path along which to truncate: its weights were "
-                "given or trained. Truncate the network of the fit instead, before training."
-            )
-        n = int(n_nodes) - fixed
-        outer, linear, intercept = self.path_factor.solve(n)
-        return replace(
-            self,
-            inner_weights=self.inner_weights[:n],
-            biases=self.biases[:n],
-            outer_weights=outer,
-            linear_weights=None if self.linear_weights is None else linear,
-            intercept=None if self.intercept is None else intercept,
-            path_factor=self.path_factor.truncated(n),
-        )
-
     def over_ramps(self, ramps: Ramps) -> "Network":
         """Return a network whose inputs are columns and their ramps as one of two layers."""
         known = self.input_range
@@ -302,7 +259,6 @@ class Network:
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         special = {
             "activation": saved_name(self.activation),
-            "path_factor": None if self.path_factor is None else dict(vars(self.path_factor)),
             "bounds": None if self.bounds is None else self.bounds.state(),
             "ramps": None if self.ramps is None else self.ramps.state(),
             # JSON has no infinity.
@@ -313,9 +269,8 @@ class Network:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Network":
         """Return the network with the given `state`."""
-        factor, bounds, ramps = state["path_factor"], state["bounds"], state["ramps"]
+        bounds, ramps = state["bounds"], state["ramps"]
         special = {
-            "path_factor": None if factor is None else PathFactor(**factor),
             "bounds": None if bounds is None else OutputBounds.from_state(bounds),
             "ramps": None if ramps is None else Ramps(**ramps),
             "reach": np.inf if state["reach"] is None else state["reach"],
@@ -388,11 +343,6 @@ class Network:
             raise ValueError(
                 f"`feature_names` must have one name for each of the {d} inputs, got "
                 f"{len(self.feature_names)}."
-            )
-        if self.path_factor is not None and not self.path_factor.fits(n, k, t):
-            raise ValueError(
-                f"`path_factor` must match {n} neurons, {k} inputs and {t} outputs: weights "
-                "changed by anything other than `truncate` have none; write `path_factor=None`."
             )
         if self.single_output and t != 1:
             raise ValueError(

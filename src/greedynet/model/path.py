@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +78,7 @@ class SelectionPath:
     held_out_errors : ndarray of shape (n_widths,) or None
         The same on rows that the networks had not seen; None if there were none.
     networks : tuple of Network
-        One for each width; or, if neurons were only added, the widest, which contains the others.
+        One for each width.
     best_n_nodes : int
         The width that was kept.
     stop_reason : StopReason
@@ -129,10 +130,15 @@ class SelectionPath:
 
     def network_at(self, n_nodes: int) -> Network:
         """Return the network of a width of the path."""
-        at = self.position(n_nodes)
-        if len(self.networks) == len(self.n_nodes):
-            return self.networks[at]
-        return self.network.truncate(n_nodes)
+        return self.networks[self.position(n_nodes)]
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether wider networks are not narrower ones with further neurons."""
+        return any(
+            not np.array_equal(a.inner_weights, b.inner_weights[: a.n_neurons])
+            for a, b in pairwise(self.networks)
+        )
 
     def expected_error(self, position: int) -> float | None:
         """Return the error to expect on new rows at a width, in the units of the outputs."""
@@ -160,13 +166,12 @@ class SelectionPath:
         """Return the path that ends at a width, which was asked for."""
         at = self.position(n_nodes)
         end = slice(at + 1)
-        whole = len(self.networks) == len(self.n_nodes)
         n_steps = int(n_nodes - self.n_nodes[0])
         return SelectionPath(
             self.n_nodes[end],
             self.training_errors[end],
             None if self.held_out_errors is None else self.held_out_errors[end],
-            self.networks[end] if whole else (self.network_at(n_nodes),),
+            self.networks[end],
             int(n_nodes),
             StopReason.N_NODES,
             self.seconds[end],

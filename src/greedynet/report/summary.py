@@ -148,7 +148,7 @@ def _grown(subject: Subject) -> str:
     network, path = subject.network, subject.path
     assert path is not None
     said = []
-    if len(path.networks) == len(path) and network.n_neurons:
+    if path.is_corrected and network.n_neurons:
         said.append("all its neurons were corrected jointly")
     if is_trained(subject):
         said.append("finally it was trained further by backpropagation")

@@ -320,7 +320,6 @@ def scaled(network: Network, inputs: InputScaling, outputs: OutputScaling) -> Ne
         input_range=None,
         feature_names=None,
         ramps=None,  # their values are inputs
-        path_factor=None,
         bounds=None,  # of the outputs in original units
     )
 

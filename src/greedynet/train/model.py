@@ -145,7 +145,7 @@ def unstack(weights: TrainedWeights, starts: Sequence[Network]) -> list[Network]
     """Return networks with the trained weights, otherwise equal to those they started from."""
     arrays = {k: np.asarray(v) for k, v in weights._asdict().items() if v is not None}
     return [
-        replace(start, path_factor=None, **{name: array[i] for name, array in arrays.items()})
+        replace(start, **{name: array[i] for name, array in arrays.items()})
         for i, start in enumerate(starts)
     ]
 

@@ -20,8 +20,9 @@ class Triangle:
     R: Float64
     z: Float64
 
-    def solutions(self, n_affine: int) -> None:
-        """Return None: the weights at every width follow from `R` and `z`."""
+    def z_of(self, n_columns: int) -> Float64:
+        """Return the projections onto the first columns."""
+        return self.z[:n_columns]
 
 
 @dataclass(frozen=True, eq=False)
