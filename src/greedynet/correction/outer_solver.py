@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +19,6 @@ from greedynet.support.types import Float64
 
 # A neuron with a smaller fraction of its norm outside the span is omitted: it is dead, or a copy.
 DEPENDENT = 1e-10
-
-
-class _Neuron(NamedTuple):
-    point: Float64
-    norm: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +48,7 @@ class OuterSolver:
         owner = np.repeat(np.arange(len(states)), [len(of_state) for of_state in alive])
         solve = self._solver(points, ridge)
         solved = [solve(np.flatnonzero(owner == i), state.ridge) for i, state in enumerate(states)]
-        return _joined([one.network(len(one.neurons)) for one in solved])
+        return _joined([one.network(len(one.points)) for one in solved])
 
     def solved(self, points: Float64) -> SolvedNeurons:
         """Return given neurons, with outer weights by least squares or `alpha`."""
@@ -81,11 +75,9 @@ class OuterSolver:
                 columns = self._columns(points[chosen]) / norms[chosen]
                 kept = [factor.append(column) for column in columns.T]
                 chosen = chosen[np.array(kept, dtype=bool)]
-            neurons = [_Neuron(points[i], float(norms[i])) for i in chosen]
             alpha = ridge if self.alpha is None else self.alpha
-            return SolvedNeurons(
-                self.coordinates, solved, neurons, self.activation, alpha, self.single_output
-            )
+            own = (points[chosen], norms[chosen], self.activation, alpha, self.single_output)
+            return SolvedNeurons(self.coordinates, solved, *own)
 
         return solve
 

@@ -125,23 +125,17 @@ class PlainGrowth(Growth):
     def _network(self, states: Sequence[Grown]) -> Network:
         """Return a network with its outer weights, for original units (GSN 4)."""
         (state,) = states
-        if self._last is None or len(self._last.neurons) != len(self.neurons):
+        if self._last is None or len(self._last.points) != len(self.neurons):
             self._last = self._all_solved()
         return self._last.network(state.n_neurons)
 
     def _all_solved(self) -> SolvedNeurons:
         """Return all neurons, with outer weights on all rows for the first ones of any number."""
-        problem, plan, neurons = self.problem, self.problem.plan, tuple(self.neurons)
+        problem, plan = self.problem, self.problem.plan
         if problem.passes is not None and self._factor.follows_projection:
             return problem.outer_solver(plan.ridge).solved(self.points)
-        return SolvedNeurons(
-            problem.coordinates,
-            self._solved(),
-            neurons,
-            plan.activation,
-            self._alpha,
-            plan.single_output,
-        )
+        own = (self.points, self._norms, plan.activation, self._alpha, plan.single_output)
+        return SolvedNeurons(problem.coordinates, self._solved(), *own)
 
     def _solved(self) -> Factor:
         """Return the factor, for least squares on rows that are not rounded."""

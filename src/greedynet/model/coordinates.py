@@ -1,6 +1,5 @@
 """`Coordinates`: scaled inputs and outputs, the affine term, and the network in original units."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -28,20 +27,6 @@ class Solved(Protocol):
 
     def z_of(self, n_columns: int) -> Float64:
         """Weights of the orthonormal columns if there are only so many."""
-        ...
-
-
-class Neuron(Protocol):
-    """A neuron whose column is divided by its norm."""
-
-    @property
-    def point(self) -> Float64:
-        """Inner weights, bias last."""
-        ...
-
-    @property
-    def norm(self) -> float:
-        """Norm on the training rows."""
         ...
 
 
@@ -139,7 +124,8 @@ class SolvedNeurons:
 
     coordinates: Coordinates
     solved: Solved
-    neurons: Sequence[Neuron]
+    points: Float64  # (k, d + 1): inner weights for scaled inputs, bias last
+    norms: Float64  # (k,): by which their columns were divided
     activation: Activation
     alpha: float  # ridge on the outer weights of the normalised neurons
     single_output: bool
@@ -147,10 +133,8 @@ class SolvedNeurons:
     @cached_property
     def _folded(self) -> Float64:
         """Inner weights for inputs in their original units, bias last."""
-        points = np.array([neuron.point for neuron in self.neurons])
-        inputs = self.coordinates.inputs
         with np.errstate(over="ignore", invalid="ignore"):
-            return inputs.fold(points.reshape(-1, len(inputs.center) + 1))
+            return self.coordinates.inputs.fold(self.points)
 
     def network(self, n_neurons: int) -> Network:
         """Return the network of the first neurons, for inputs and outputs in original units."""
@@ -158,10 +142,9 @@ class SolvedNeurons:
         r, present = self.coordinates.n_affine, self.coordinates.affine.n_nodes > 0
         k, folded = r + n_neurons, self._folded[:n_neurons]
         weights = outer_weights(self.solved.R[:k, :k], self.solved.z_of(k), self.alpha, r)
-        norms = np.array([neuron.norm for neuron in self.neurons[:n_neurons]])
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = weights * outputs.scale
-            outer = scaled[r:] / norms[:, None]
+            outer = scaled[r:] / self.norms[:n_neurons, None]
             affine = inputs.fold(self.coordinates.affine.to_weights.T).T @ scaled[:r]
             linear, intercept = affine[:-1], affine[-1] + outputs.center
         _check_scales(folded, outer, linear, sloped=bool(weights[1:r].any()))
