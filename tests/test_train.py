@@ -1,6 +1,5 @@
 """Training: a NumPy twin of every step, gradients by finite differences, restarts one by one."""
 
-import io
 import subprocess
 import sys
 from dataclasses import replace
@@ -390,30 +389,6 @@ def test_progress_reaches_the_end(example, greedy):
 
 
 @pytest.mark.parametrize(
-    ("progress", "terminal", "shown"),
-    [(True, False, True), (None, True, False), (False, True, False)],
-)
-def test_bar_is_shown_on_standard_error(
-    monkeypatch, capsys, example, greedy, progress, terminal, shown
-):
-    stream = io.StringIO()
-    monkeypatch.setattr(stream, "isatty", lambda: terminal, raising=False)
-    monkeypatch.setattr(sys, "stderr", stream)
-    train_one(greedy, example.X_train, example.y_train, epochs=5, progress=progress)
-    assert ("training" in stream.getvalue()) is shown
-    assert capsys.readouterr().out == ""
-
-
-def test_bar_appears_after_a_while(monkeypatch, example, greedy):
-    stream = io.StringIO()
-    monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(sys, "stderr", stream)
-    with TRAIN_SETTINGS.use(TrainSettings(seconds_without_bar=0.0)):
-        train_one(greedy, example.X_train, example.y_train, epochs=5)
-    assert "5/5" in stream.getvalue()
-
-
-@pytest.mark.parametrize(
     ("init", "inner", "outer"),
     [
         ("truncated_normal", 0.05 * 0.87962566, 0.05 * 0.87962566),
@@ -475,7 +450,7 @@ BAD_SETTINGS = [
     ({"learning_rate": "fast"}, TypeError, "`learning_rate` must be a number above 0.*'fast'"),
     ({"decay": 1.1}, ValueError, "`decay` must be a number above 0 and at most 1"),
     ({"keep": "worst"}, ValueError, "`keep` must be 'best'.*or 'last'.*got 'worst'"),
-    ({"progress": "yes"}, TypeError, "`progress` must be None, True, False or a function.*'yes'"),
+    ({"progress": "yes"}, TypeError, "`progress` must be None or a function.*'yes'"),
     ({"optimizer": "adam"}, TypeError, r"`optimizer` must be an optax optimiser.*got 'adam'"),
 ]
 

@@ -18,7 +18,7 @@ X, y = example.X_train, example.y_train
 greedy = GreedyShallowNetwork(max_nodes=40).fit(X, y).network_
 starts = [greedy, *random_networks(5, n_features=1, n_nodes=40)]
 labels = ["greedy start"] + ["random starts"] * 5
-results = train_networks(starts, X, y, epochs=2000, progress=False)
+results = train_networks(starts, X, y, epochs=2000)
 
 figure, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
 for label, result in zip(labels, results, strict=True):

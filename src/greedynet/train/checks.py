@@ -24,8 +24,8 @@ from greedynet.support.checks import check_weights
 from greedynet.support.types import Float64
 
 Keep = Literal["best", "last"]
-Hook = Callable[[int, int], None]
-Progress = bool | Hook | None
+# Called with the number of epochs done, and that of all.
+Progress = Callable[[int, int], None] | None
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ def check_settings(
     decay: float,
     optimizer: Any,
     keep: Keep,
+    progress: Progress,
     random_state: RandomState,
 ) -> Schedule:
     """Return the settings of a training on `n_rows` rows; raise an error if they are not valid."""
@@ -72,6 +73,11 @@ def check_settings(
         raise TypeError(
             f"`optimizer` must be an optax optimiser such as `optax.adam(1e-3)`, or None for Adam "
             f"with `learning_rate` and `decay`, got {optimizer!r}."
+        )
+    if progress is not None and not callable(progress):
+        raise TypeError(
+            "`progress` must be None or a function of the epochs done and their total number, got "
+            f"{progress!r}: write progress=print for two numbers now and then."
         )
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     size = n_rows if batch_size is None else int(batch_size)

@@ -1,9 +1,8 @@
-"""The driver calls the compiled loop until the training is done: threads, progress, Ctrl-C."""
+"""The driver calls the compiled loop until the training is done: threads, Ctrl-C."""
 
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -29,8 +28,6 @@ from greedynet.train.loop import (
 )
 from greedynet.train.model import activation_of, float64, jax, jnp, stack, unstack
 
-Report = Callable[[int, Float64], None]
-
 SECONDS_PER_CALL = 0.5
 
 
@@ -55,12 +52,12 @@ def drive(
     """Train the networks independently of each other."""
     groups = _groups(networks, settings.batch_size)
     threads = min(len(groups), count_threads(n_jobs))
-    with closing(Pool(threads)) as pool, reporter(progress, settings.epochs) as report, float64():
+    with closing(Pool(threads)) as pool, float64():
         n_values = len(groups[0]) * networks[0].n_neurons
         recipe = Recipe(activation_of(networks[0]), settings.optimizer)
         work = _Work(recipe, _data(rows, validation, settings, n_values), pool)
         snapshot = _Snapshot([start(recipe, stack(group), work.data) for group in groups])
-        snapshot, interrupted = _advance(work, snapshot, settings.epochs, report)
+        snapshot, interrupted = _advance(work, snapshot, settings.epochs, progress)
         snapshot = work.finish(snapshot)
     kept = [state.best if settings.keep == "best" else state.weights for state in snapshot.states]
     trained = [network for each in zip(kept, groups, strict=True) for network in unstack(*each)]
@@ -129,7 +126,7 @@ class _Work:
 
 
 def _advance(
-    work: _Work, snapshot: _Snapshot, epochs: int, report: Report
+    work: _Work, snapshot: _Snapshot, epochs: int, progress: Progress
 ) -> tuple[_Snapshot, bool]:
     """Call the loop until `epochs` are done; also return whether Ctrl-C ended it early."""
     count = 1
@@ -138,7 +135,8 @@ def _advance(
             begin = time.perf_counter()
             count = min(count, epochs - snapshot.done)
             snapshot = work.call(snapshot, count)
-            report(snapshot.done, snapshot.losses[-1][:, -1])
+            if progress is not None:
+                progress(snapshot.done, epochs)
             count = _next_count(count, time.perf_counter() - begin)
     except KeyboardInterrupt:
         return snapshot, True
@@ -171,53 +169,3 @@ def _groups(networks: Sequence[Network], batch_size: int) -> list[Sequence[Netwo
     n_groups = -(-len(networks) // how.group)
     cuts = [-(-len(networks) * i // n_groups) for i in range(n_groups + 1)]
     return [networks[a:b] for a, b in pairwise(cuts)]
-
-
-@contextmanager
-def reporter(progress: Progress, epochs: int) -> Iterator[Report]:
-    """Yield a function to be called with the number of epochs done and the training errors."""
-    if callable(progress):
-        hook = progress
-        yield lambda done, losses: hook(done, epochs)
-    elif progress is False or (progress is None and not sys.stderr.isatty()):
-        yield lambda done, losses: None
-    elif progress is not None and progress is not True:
-        raise TypeError(
-            "`progress` must be None, True, False or a function of the epochs done and their "
-            f"total number, got {progress!r}: write True for a bar."
-        )
-    else:
-        bar = _Bar(epochs, 0.0 if progress else TRAIN_SETTINGS.current.seconds_without_bar)
-        try:
-            yield bar
-        finally:
-            bar.close()
-
-
-class _Bar:
-    """A bar that appears once `patience` seconds have passed."""
-
-    def __init__(self, epochs: int, patience: float) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-        columns = (
-            "[progress.description]{task.description}",
-            BarColumn(),
-            MofNCompleteColumn(),
-            "epochs, loss {task.fields[loss]}",
-            TimeRemainingColumn(),
-        )
-        self._bar = Progress(*columns, console=Console(stderr=True))
-        self._task = self._bar.add_task("training", total=epochs, loss="")
-        self._show_at = time.perf_counter() + patience
-
-    def __call__(self, done: int, losses: Float64) -> None:
-        if time.perf_counter() >= self._show_at:
-            self._bar.start()  # repeated calls have no effect
-        smallest = np.fmin.reduce(losses)
-        self._bar.update(self._task, completed=done, loss=f"{smallest:.3e}")
-
-    def close(self) -> None:
-        """Stop updating the bar and restore the terminal."""
-        self._bar.stop()

@@ -209,10 +209,8 @@ def train_networks(
         in the paper.
     random_state : int, RandomState or None, default=0
         Seed of the batches.
-    progress : bool, callable or None, default=None
-        None for a progress bar after two seconds, if standard error is a terminal; True for a bar,
-        False for none. A function is called about twice a second with the number of epochs done and
-        the total number of epochs.
+    progress : callable or None, default=None
+        Called about twice a second with the number of epochs done and the total number of epochs.
     n_jobs : int or None, default=None
         Number of threads for large networks; None or -1 for all cores. The result does not depend
         on it.
@@ -252,6 +250,7 @@ def train_networks(
         decay=decay,
         optimizer=optimizer,
         keep=keep,
+        progress=progress,
         random_state=random_state,
     )
     outcome = drive(networks, rows, validation, settings, progress, n_jobs)

@@ -38,7 +38,7 @@ MAX_EPOCHS = 1_000
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """How a training is split, and when it shows a bar."""
+    """How a training is split."""
 
     # Values of neurons in one block: 4 MB, so that it stays in the cache.
     block_elements: int = 2**19
@@ -46,7 +46,6 @@ class TrainSettings:
     # on one thread. The grouping depends on the data alone, and so does the result.
     parallel_values: int = 2**13
     group: int = 5  # networks in a group
-    seconds_without_bar: float = 2.0  # time after which a bar appears on a terminal
 
 
 TRAIN_SETTINGS = Scope("greedynet_train_settings", TrainSettings())
