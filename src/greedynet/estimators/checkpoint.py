@@ -26,7 +26,7 @@ from greedynet.rows.blocks import Blocks
 from greedynet.rows.rows import Rows
 from greedynet.support.context import NO_JOURNAL, Journal, Known, Scope
 from greedynet.support.errors import CheckpointWarning
-from greedynet.support.files import remove_leftovers
+from greedynet.support.files import check_target, remove_leftovers
 from greedynet.support.tensorfile import ModelFileError, library_version, read_tree, write_tree
 
 # The parameters and data of a fit, by name, as text.
@@ -140,7 +140,7 @@ class _Book(Journal):
     @staticmethod
     def opened(path: Path, fingerprint: Fingerprint, settings: CheckpointSettings) -> "_Book":
         """Read an existing file, or start a new one."""
-        _check_target(path)
+        check_target(path, "checkpoint")
         remove_leftovers(path)
         steps = _read(path, fingerprint) if path.exists() else []
         return _Book(path, fingerprint, steps, settings)
@@ -186,19 +186,6 @@ class _Book(Journal):
                 CheckpointWarning,
                 stacklevel=2,
             )
-
-
-def _check_target(path: Path) -> None:
-    """Raise an error before the fit if the file cannot be written."""
-    if path.is_dir():
-        raise IsADirectoryError(
-            f"`checkpoint` must name a file, got the folder {str(path)!r}: add a file name to it."
-        )
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise FileNotFoundError(
-            f"`checkpoint` must be in an existing folder that you may write to, got "
-            f"{str(path)!r}: create the folder {str(path.parent)!r} first, or choose another."
-        )
 
 
 def _read(path: Path, fingerprint: Fingerprint) -> list[Known]:

@@ -22,8 +22,8 @@ from greedynet.paper.examples import Example, load_example
 from greedynet.paper.regressor import GreedyShallowNetwork
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
 from greedynet.support.files import write_atomically
-from greedynet.support.types import Float64
 from greedynet.train import TrainingResult, random_networks, train_networks
+from greedynet.views.models import relative_error
 
 Part = dict[str, Any]
 Progress = Callable[[str, float], None]
@@ -263,11 +263,6 @@ def errors(example: Example, network: Network) -> Part:
         "test_error": relative_error(network.predict(example.X_test), example.y_test),
         "training_error": relative_error(network.predict(example.X_train), example.y_train),
     }
-
-
-def relative_error(found: Float64, wanted: Float64) -> float:
-    """Return `|| f - g || / || f ||`."""
-    return float(np.linalg.norm(found - wanted) / np.linalg.norm(wanted))
 
 
 _FIELDS = ("inner_weights", "biases", "outer_weights", "intercept")

@@ -168,9 +168,11 @@ def named(name: str) -> Iterator[None]:
 
 def check_count(value: object, name: str, least: int = 1) -> int:
     """Return an integer of at least `least`; errors name the argument `name`."""
-    if not isinstance(value, Integral) or value < least:
-        raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
-    return int(value)
+    is_count = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_count or not value >= least:  # type: ignore[operator]
+        kind = ValueError if is_count else TypeError
+        raise kind(f"`{name}` must be an integer of at least {least}, got {value!r}.")
+    return int(value)  # type: ignore[call-overload]
 
 
 def check_float(value: object, name: str) -> None:

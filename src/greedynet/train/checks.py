@@ -5,7 +5,7 @@ Every message names the argument, what it must be, what was given and what to wr
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -20,7 +20,7 @@ from greedynet.model.network import Network
 from greedynet.model.uncertainty.expectation import RMSE
 from greedynet.rows.rows import Rows
 from greedynet.search.sphere import RandomState
-from greedynet.support.checks import check_weights
+from greedynet.support.checks import check_count, check_weights
 from greedynet.support.types import Float64
 
 Keep = Literal["best", "last"]
@@ -184,14 +184,6 @@ def check_validation(
             f"`X_val` and `y_val` must be given together, got no `{missing}`: give both or neither."
         )
     return check_rows(network, X_val, y_val, sample_weight_val, "_val")
-
-
-def check_count(value: Any, name: str, least: int = 1) -> None:
-    """Raise an error unless the value is an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
-    if int(value) < least:
-        raise ValueError(f"`{name}` must be an integer of at least {least}, got {value!r}.")
 
 
 def _check_positive(value: Any, name: str, most: float, example: str) -> None:

@@ -10,8 +10,8 @@ from sklearn.utils import check_random_state
 from greedynet.activations import Activation, get_activation
 from greedynet.model.network import Network
 from greedynet.search.sphere import RandomState
+from greedynet.support.checks import check_count
 from greedynet.support.types import Float64
-from greedynet.train.checks import check_count
 
 Init = Literal["truncated_normal", "glorot", "he"]
 
