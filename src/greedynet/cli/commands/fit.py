@@ -151,16 +151,9 @@ def _advice(model: "TableModel", out: Path, chose_nodes: bool) -> list[str]:
 
 
 def _width_advice(reason: "StopReason") -> str | None:
-    """Return advice on the number of nodes, in terms of the command line, or None."""
+    """Return what the model says of its width where the user may do something about it."""
     from greedynet.model.path import StopReason
 
-    match reason:
-        case StopReason.MAX_NODES:
-            return "The maximum number of nodes was reached; allow more with --max-nodes."
-        case StopReason.MAX_SECONDS:
-            return "Time ran out before the search ended; allow more with --max-seconds."
-        case StopReason.EXHAUSTED:
-            return "More nodes require more distinct rows."
-        case StopReason.TOLERANCE | StopReason.NEARLY | StopReason.EXACT:
-            return str(reason)
-    return None
+    R = StopReason
+    helps = (R.MAX_NODES, R.MAX_SECONDS, R.EXHAUSTED, R.TOLERANCE, R.NEARLY, R.EXACT)
+    return as_options(str(reason)) if reason in helps else None
