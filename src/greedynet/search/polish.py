@@ -101,7 +101,14 @@ class Target:
         return alive | (rest == 0) | (Z < -EDGE).all(axis=0) if self.all_active else alive
 
 
-def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64, Float64]:
+def polish(
+    W: Float64,
+    target: Target,
+    n_steps: int = N_STEPS,
+    *,
+    damping: float = _DAMPING,
+    worth: float = _WORTH,
+) -> tuple[Float64, Float64]:
     """Improve neurons; no score ever falls. If steps would be very expensive, none is taken.
 
     For fixed outer weights `c`, `|| r - (I - QQ') g c' ||`, `g = sigma(X1 w)`, is linearised, `J =
@@ -112,9 +119,9 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
     and `J' P J = J'J - (Q'J)'(Q'J)`, so only `Q'J` is needed. A homogeneous sigma of degree `k` has
     `g = J w / k`. The best of the step, its half and its quarter is taken if it improves the score.
 
-    `mu` is a thousandth of the mean of the diagonal of `J'J`, and a step is taken if the score
-    rises. Returns the inner weights, bias last, and their scores; inner weights of a homogeneous
-    sigma have norm 1, without the bias.
+    `mu` is `damping` times the mean of the diagonal of `J'J`, and a step is taken if the score
+    rises by the factor `worth`. Returns the inner weights, bias last, and their scores; inner
+    weights of a homogeneous sigma have norm 1, without the bias.
     """
     W = W.copy()
     scores, weights = target.scores(W)
@@ -124,7 +131,7 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
     for _ in range(n_steps):
         if len(moving) == 0:
             break
-        steps = _gauss_newton_steps(W[moving], weights[moving], target)
+        steps = _gauss_newton_steps(W[moving], weights[moving], target, damping)
         tried = W[moving, None, :] + _LENGTHS[:, None] * steps[:, None, :]
         if degree_of(target.activation) is not None:
             length = np.linalg.norm(tried[..., :-1], axis=2, keepdims=True)
@@ -133,7 +140,7 @@ def polish(W: Float64, target: Target, n_steps: int = N_STEPS) -> tuple[Float64,
         found = found.reshape(len(moving), -1)
         best = np.argmax(found, axis=1)
         at = np.arange(len(moving))
-        better = found[at, best] > scores[moving] * _WORTH
+        better = found[at, best] > scores[moving] * worth
         at, best, moving = at[better], best[better], moving[better]
         W[moving], scores[moving] = tried[at, best], found[at, best]
         weights[moving] = gains.reshape(*found.shape, -1)[at, best]
@@ -145,7 +152,7 @@ def _work_of_a_step(n_rows: int, n_weights: int) -> int:
     return max(n_rows, n_weights) * n_weights**2
 
 
-def _gauss_newton_steps(W: Float64, weights: Float64, target: Target) -> Float64:
+def _gauss_newton_steps(W: Float64, weights: Float64, target: Target, damping: float) -> Float64:
     """Return the step of each neuron."""
     m, p = W.shape
     Q, residual = target.factor.Q, target.factor.residual
@@ -166,7 +173,7 @@ def _gauss_newton_steps(W: Float64, weights: Float64, target: Target) -> Float64
     QJ = QJ.reshape(-1, m, p).transpose(1, 0, 2)
     H = gram - np.matmul(QJ.transpose(0, 2, 1), QJ)
     right = right - _own_gradient(W, H, QJ, own, target)
-    mu = _DAMPING * np.trace(gram, axis1=1, axis2=2) / p
+    mu = damping * np.trace(gram, axis1=1, axis2=2) / p
     H += mu[:, None, None] * np.eye(p)
     try:
         return np.asarray(np.linalg.solve(H, right[:, :, None])[:, :, 0])
