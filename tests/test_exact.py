@@ -24,13 +24,15 @@ from greedynet.exact import extremes, is_monotone, largest_difference, optimise,
 from greedynet.exact.answers import likeness
 from greedynet.exact.conditions import parse_conditions, parse_constraint
 from greedynet.exact.form import PiecewiseLinear
+from greedynet.exact.moments import MomentColumn, Span
 from greedynet.exact.programme import without_stray_lines
 from greedynet.exact.questions import columns_of
+from greedynet.exact.region_columns import NumberColumn
 from greedynet.exact.space import Space
 from greedynet.exact.where import region_of
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.kinds import Categories, Dates
-from networks import Ramps, random_network
+from networks import KINDS, Ramps, all_moments, random_network
 
 # Exact answers about all rows of a region, against brute force and against `predict`
 
@@ -345,6 +347,33 @@ def test_outputs_and_classes():
 def test_refused_questions(ask, match):
     with pytest.raises((ValueError, TypeError), match=match):
         ask(table_model())
+
+
+@pytest.mark.parametrize("name", list(KINDS))
+def test_what_encloses_a_span_contains_all_of_its_moments(name):
+    kind, rng = KINDS[name], np.random.default_rng(0)
+    moments = all_moments(name, "m" if name == "times" else "D").astype(np.int64)
+    step, n = int(np.diff(moments)[0]), kind.n_features
+    for _ in range(200):
+        size = min(int(rng.integers(33, len(moments)) ** rng.uniform(0.6, 1.0)) + 33, len(moments))
+        start = int(rng.integers(0, len(moments) - size + 1))
+        inside = moments[start : start + size]
+        spans = (Span(int(inside[0]), int(inside[-1])),)
+        column = MomentColumn("when", tuple(range(n)), kind, spans, step)
+        rows = column.rows(inside)
+        columns, cuts = column.enclosed()
+        for part in columns:
+            if isinstance(part, NumberColumn):
+                values = rows[:, part.feature]
+                assert part.low - 1e-9 <= values.min()
+                assert values.max() <= part.high + 1e-9
+            else:
+                days = rows[:, list(part.features)][:, None] - part.rows
+                assert np.abs(days).max(axis=2).min(axis=1).max() < 1e-9
+        for sums, most in cuts:
+            assert (rows[:, list(sums)] @ np.array(list(sums.values()))).max() <= most + 1e-12
+        parts = column.halves()
+        assert sum(map(len, parts)) == len(column) == size
 
 
 @pytest.mark.parametrize(
