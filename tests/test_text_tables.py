@@ -295,7 +295,7 @@ def test_texts_that_come_once_are_no_categories():
     table = towns() | {"town": names, "name": names}
     model = fit_table(table, "y", max_nodes=3)
     assert not {"town", "name"} & set(model.columns.names)
-    said = "the table: 'town', 'name' are texts that hardly repeat: left out"
+    said = "the table: 'town', 'name' are texts that hardly repeat, such as '000a': left out"
     assert said in model.about["noticed"]
     for asked in ({"use": ["town"]}, {"text": "town"}):
         with pytest.raises(TableError, match=r"most of them once, which is no category: drop it"):

@@ -335,7 +335,7 @@ def moments_in(kind: Curve, given: Any) -> Span | None:
         # The clock on the wall counts.
         moment = np.datetime64(given.replace(tzinfo=None), "us")
         first = int(moment.astype(np.int64))
-        return Span(first, first)
+        return None if np.isnat(moment) else Span(first, first)
     if isinstance(given, date):
         first = int(np.datetime64(given, "us").astype(np.int64))
         return Span(first, first + DAY - 1)

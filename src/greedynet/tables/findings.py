@@ -157,9 +157,10 @@ def check_present(table: Table, wanted: Sequence[str], what: str) -> None:
     if not absent:
         return
     if len(table.names) == 1 and is_text(table):
+        mark = " " if " " in table.names[0].strip() else ";"
         raise TableError(
             f"{table.label} has only one column, {table.names[0]!r}, and no {what} {absent[0]!r}: "
-            'if it should have several, set the separator, such as `separator=";"`.'
+            f'if it should have several, set the separator, such as `separator="{mark}"`.'
         )
     close = {name: None for missing in absent for name in _close(missing, table.names)}
     advice = f"did you mean {_some(close)}?" if close else f"it has {_some(table.names, 8)}."

@@ -304,7 +304,7 @@ def _read(found: Survey, words: Wording, promises: Promises) -> tuple[Kind | Non
         return Numbers(decimal=found.decimal).decide(numbers, words, promises, found.plain)
     for kind in FOUND[1:]:
         reading = found.readings.get(kind.name, Reading())
-        if reading.n >= found.enough:
+        if reading.n >= found.enough and kind.is_likely(reading):
             _refuse_others(found, reading, kind.nouns, words)
             return kind.decide(reading, words, promises)
     n_levels = MOST_DISTINCT + 1 if found.distinct is None else len(found.distinct)

@@ -76,6 +76,8 @@ def reasons_in_words(left_out: Mapping[str, str], surveys: Mapping[str, Survey])
             if reason == _CONSTANT and len(names) == 1:
                 value = next(iter(surveys[names[0]].distinct or ()))
                 said = f"{names[0]!r} is {value!r} in every row"
+            example = surveys[names[0]].text if reason == NAMES else None
+            said += "" if example is None else f", such as {example[0]!r}"
             which = "it" if len(names) == 1 else "them"
             keeps = f"; `use={names[0]!r}` keeps {which}" if reason != NAMES else ""
             lines.append(f"{said}: left out{keeps}")

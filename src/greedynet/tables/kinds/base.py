@@ -132,6 +132,10 @@ class Kind:
         """
         return f"case when {self.test(cell)} then {{'form': true}} end"
 
+    def is_likely(self, found: Reading) -> bool:
+        """Return whether cells that can be read are likely to be of this kind."""
+        return True
+
     def decide(self, found: Reading, words: Wording, said: Promises) -> tuple["Kind", str]:
         """Return the kind of a column, and what was assumed, if anything.
 

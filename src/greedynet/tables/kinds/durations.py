@@ -38,8 +38,10 @@ _IN_WORDS = "".join(rf"(?:{_NUMBER} ?(?:{words}),? ?)?" for words in _WORDS.valu
 _PATTERN = f"(?i)^(?:{_CLOCK}|{_ISO}|{_IN_WORDS})$"
 _GROUPS = [f"{unit}0" for unit in ("d", "sign", "h", "m", "s", "half")]
 _GROUPS += [f"{unit}1" for unit in ("sign", "d", "h", "m", "s")] + [f"{unit}2" for unit in "dhms"]
-# 5 m is a length, 80s are years, and P is a letter.
-_NONE = "(?i)[0-9]+(?:[.][0-9]+)? ?[dms]|[-+]?PT?|.*T|"
+# P is a letter.
+_NONE = "(?i)[-+]?PT?|.*T|"
+# 5 m is a length and 80s are years, unless 1h 30m stands beside them.
+_UNSURE = "(?i)[0-9]+(?:[.][0-9]+)? ?[dms]"
 _HOUR = 3.6e9  # microseconds
 
 
@@ -78,7 +80,8 @@ class Durations(Kind):
         hours = f"{sign} * (24 * {d} + {h} + {m} / 60 + {s} / 3600)"
         span = (
             f"case when {hours} is not null then {{'hours': {hours}, "
-            f"'form': {{'parts': {parts}, 'half': a.half0 <> ''}}}} end"
+            f"'form': {{'parts': {parts}, 'half': a.half0 <> '', "
+            f"'sure': not regexp_full_match({cell}, {literal(_UNSURE)})}}}} end"
         )
         groups = f"regexp_extract({cell}, {literal(_PATTERN)}, {_GROUPS})"
         return f"case when {self.test(cell)} then {let({'a': groups}, span)} end"
@@ -86,8 +89,12 @@ class Durations(Kind):
     @staticmethod
     def typed_reading(cell: str) -> str:
         """Return the SQL of the reading of a cell that is a span of time."""
-        form = "{'parts': 0, 'half': false}"
+        form = "{'parts': 0, 'half': false, 'sure': true}"
         return f"case when {cell} is not null then {{'hours': 0.0, 'form': {form}}} end"
+
+    def is_likely(self, found: Reading) -> bool:
+        """Whether the cells are durations, and not lengths."""
+        return any(form.how["sure"] for form in found.forms)
 
     def decide(self, found: Reading, words: Wording, said: Promises) -> tuple[Kind, str]:
         """Return the kind and what was assumed; raise an error if it could be meant otherwise."""
