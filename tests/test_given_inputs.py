@@ -11,7 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import greedynet
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, TableWarning
 from greedynet.estimators.settings import EstimatorSettings, settings_context
 from greedynet.plots import draw_effects
 from greedynet.tables.load import as_table_model
@@ -311,8 +311,6 @@ def test_errors_name_the_column():
         model.predict(X.assign(size="tall"))
     with pytest.raises(TypeError, match=r"got dates or times such as '2020.* in the column 'size'"):
         model.predict(X.assign(size=pandas.Timestamp("2020-01-01")))
-    with pytest.raises(ValueError, match=r"the column 'color', \['blue', .*got 'pink' in row 0"):
-        model.predict(X.assign(color="pink"))
     with pytest.raises(ValueError, match=r"`X` must have the column 'color', as in the fit, got"):
         model.predict(X[["size", "new"]])
     with pytest.raises(ValueError, match=r"NaN(.|\n)*empty cell is in the column 'size'"):
@@ -324,10 +322,69 @@ def test_errors_name_the_column():
         GreedyNetRegressor().fit(array, np.arange(20.0))
 
 
-def test_many_categories_are_refused():
+def test_new_categories_are_predicted_like_the_average_and_marked():
+    X, y = frame()
+    model = GreedyNetRegressor(n_nodes=2).fit(X, y)
+    pink = X.assign(color=np.where(np.arange(N) < 2, "pink", X["color"].astype(str)))
+    said = r"predicted like the average: 2 in the column 'color', such as 'pink'"
+    with pytest.warns(TableWarning, match=said):
+        found = model.predict(pink)
+    inputs = model.network_inputs(X)
+    inputs[:2, 1:4] = inputs[:, 1:4].mean(axis=0)
+    np.testing.assert_allclose(found, model.network_.predict(inputs))
+    with pytest.warns(TableWarning, match="such as 'pink'"):
+        outside = model.outside(pink)
+    np.testing.assert_array_equal(outside.rows, np.arange(N) < 2)
+    table = open_table({name: pink[name].to_numpy() for name in pink})
+    with pytest.warns(TableWarning, match="did not contain the values of 2 cells of 'color'"):
+        np.testing.assert_allclose(as_table_model(model, table).predict(table), found)
+
+
+def many_levels(n_levels, n=2_000):
+    rng = np.random.default_rng(0)
+    effects, at, x = rng.normal(size=n_levels), rng.integers(0, n_levels, n), rng.normal(size=n)
+    y = 3 * effects[at] + x + 0.3 * rng.normal(size=n)
+    town = pandas.Categorical([f"town {i:03}" for i in at])
+    return pandas.DataFrame({"town": town, "x": x}), y
+
+
+def test_categories_of_many_levels_are_coded_as_in_tables(tmp_path: Path):
+    X, y = many_levels(250)
+    train, new = np.arange(2_000) < 1_500, np.arange(2_000) >= 1_500
+    new &= X["town"].isin(set(X["town"][train])).to_numpy()
+    model = GreedyNetRegressor(max_nodes=6).fit(X[train], y[train])
+    assert model.network_.feature_names == ("town: mean", "town: rows", "x")
+    assert model.n_features_in_ == 2
+    # The noise is 0.3, and a level has six rows; without the towns, the error is 3.
+    error = np.sqrt(np.mean((model.predict(X[new]) - y[new]) ** 2))
+    assert error < 0.8
+    assert model.expected_error_ == pytest.approx(error, rel=0.3)
+    table = X[train].assign(town=X["town"][train].astype(str), y=y[train])
+    with pytest.warns(TableWarning, match="distinct values"):
+        twin = greedynet.fit_table(table, "y", max_nodes=6)
+    np.testing.assert_allclose(
+        twin.network.predict(model.network_inputs(X[new])), model.predict(X[new])
+    )
+    model.save(tmp_path / "m.safetensors")
+    again = greedynet.load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(again.predict(X[new]), model.predict(X[new]))
+    cells = open_table({name: X[name][new].to_numpy() for name in X})
+    np.testing.assert_allclose(as_table_model(again, cells).predict(cells), model.predict(X[new]))
+    labels = np.where(y > 0, "high", "low")
+    assert GreedyNetClassifier(max_nodes=6).fit(X, labels).score(X, labels) > 0.9
+
+
+def test_many_levels_have_features_of_their_own_where_held_out_rows_say_so():
+    X, y = many_levels(120)
+    model = GreedyNetRegressor(max_nodes=6).fit(X[:1_500], y[:1_500])
+    assert len(model.network_.feature_names) == 121
+    assert np.sqrt(np.mean((model.predict(X[1_500:]) - y[1_500:]) ** 2)) < 0.4
+
+
+def test_categories_that_come_once_are_refused():
     X, y = frame()
     many = X.assign(color=pandas.Categorical(np.arange(N)))
-    with pytest.raises(ValueError, match=r"at most 60 categories .* got 120 in the column 'color'"):
+    with pytest.raises(ValueError, match=r"120 categories in the column 'color' .* most of them o"):
         GreedyNetRegressor().fit(many, y)
     empty = X.assign(color=pandas.Categorical([None] * N, ["red"]))
     with pytest.raises(ValueError, match=r"nothing but empty cells in the column 'color'"):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import TargetEncoder
 
 from greedynet import TableWarning, fit_table, load
-from greedynet.rows.level_means import level_means
+from greedynet.rows.level_means import coding_folds, level_means
 from greedynet.tables.readers import TableError, open_table
+from greedynet.tables.roles import forward_folds
 from greedynet.tables.scores import evaluate
-from greedynet.tables.training import TrainingRows, coding_folds
 
 
 def cells_of(table):
@@ -227,6 +227,18 @@ def test_categories_of_many_levels(tmp_path):
     )
 
 
+@pytest.mark.parametrize("names", [["low", "high"], ["low", "middle", "high"]])
+def test_classes_of_categories_of_many_levels(names):
+    table = towns()
+    cuts = np.quantile(table["y"], np.linspace(0, 1, len(names) + 1)[1:-1])
+    table["y"] = np.array(names)[np.searchsorted(cuts, table["y"])]
+    with pytest.warns(TableWarning, match="250 distinct"):
+        model = fit_table(table, "y", max_nodes=6, hold_out=0.25)
+    assert len(model.columns.features) == (3 if len(names) == 2 else 5)
+    # Without the towns, x alone says little.
+    assert model.about["held_out"]["accuracy"] > 0.75
+
+
 def test_means_of_training_rows_are_those_of_other_rows():
     # A level of pure noise says nothing, though its own rows would.
     table = towns() | {"y": np.random.default_rng(1).normal(size=2_000)}
@@ -265,13 +277,8 @@ def test_the_error_of_categories_within_groups_is_honest():
 
 
 def test_codes_of_rows_in_order_of_time_come_from_earlier_rows():
-    """Each month has a level of its own drift, so that later rows would tell it."""
-    rng = np.random.default_rng(0)
     n = 2_000
-    town, y = rng.integers(0, 250, n), rng.normal(size=n)
-    y[n // 2 :] += 4 * rng.normal(size=250)[town[n // 2 :]]
-    rows = TrainingRows(np.zeros((n, 1)), y, 0, times=np.arange(n, dtype=float))
-    for others, held in coding_folds(rows, 0):
+    for others, held in coding_folds(n, 0, later=forward_folds(np.arange(n, dtype=float))):
         assert (others.max() < held.min()) or held.max() < n // 2
 
 

@@ -18,7 +18,7 @@ from greedynet.estimators.checkpoint import (
     data_described,
     described,
 )
-from greedynet.estimators.gap_choice import keep_indicators_if_better
+from greedynet.estimators.gap_choice import keep_better_inputs
 from greedynet.estimators.inputs import all_or_nothing
 from greedynet.estimators.plans import (
     check_cv,
@@ -90,6 +90,8 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
     _on_stage: Callable[[str], None] | None = None
     # Not a parameter either: whether informative gaps get indicators, see `gap_choice`.
     _indicates: bool = True
+    # Whether many levels of a category have a feature each.
+    _units: bool = False
     # Set by tables: inputs, outputs and weights of rows set aside because they come later.
     _later: tuple[Float64, NDArray[Any], Float64 | None] | None = None
 
@@ -183,7 +185,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         self._validate_params()
         held_out = {"X_val": X_val, "y_val": y_val, "sample_weight_val": sample_weight_val}
         with all_or_nothing(self), deterministic_threads(self.n_jobs) as pool:
-            rows, single_output = self._training_rows(X, y, sample_weight, pool)
+            rows, single_output = self._training_rows(X, y, sample_weight, pool, groups)
             validation = self._validation_rows(rows, *held_out.values())
             check_cv(self.cv, validation)
             rows = in_groups(groups, rows, validation)
@@ -191,11 +193,11 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
             data = TrainingData(rows, validation, self.cv)
             fitted = self._constructed(plan, data, pool, neuron_tasks(self, X, y))
             self._store_errors(fitted, plan)
-        keep_indicators_if_better(self, X, y, sample_weight, **held_out, groups=groups)
+        keep_better_inputs(self, X, y, sample_weight, **held_out, groups=groups)
         return self
 
     def _training_rows(
-        self, X: Any, y: Any, sample_weight: Any, pool: Pool
+        self, X: Any, y: Any, sample_weight: Any, pool: Pool, groups: Any
     ) -> tuple[Rows | Blocks, bool]:
         """Return the training rows, and whether the network has a single output."""
         raise NotImplementedError

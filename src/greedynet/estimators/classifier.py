@@ -120,10 +120,10 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
         self.n_jobs = n_jobs
 
     def _training_rows(
-        self, X: Any, y: Any, sample_weight: Any, pool: Pool
+        self, X: Any, y: Any, sample_weight: Any, pool: Pool, groups: Any
     ) -> tuple[Rows | Blocks, bool]:
         rows, self.classes_ = class_rows(
-            self, X, y, sample_weight, self.class_weight, pool, self._settings.fit.blocks
+            self, X, y, sample_weight, self.class_weight, pool, self._settings.fit.blocks, groups
         )
         return rows, rows.n_outputs == 1
 

@@ -46,6 +46,8 @@ training_ : TrainingResult
     History of the training, of what `greedynet.train.train` returns.
 categories_ : dict of str to ndarray
     The levels of columns of categories, if `X` was a data frame with some.
+level_features_ : dict of str to ndarray of shape (n_levels + 1, n_features)
+    The features of each level, and of one that is new.
 booleans_ : ndarray of bool, of shape (n_features,)
     Which columns of `X` are true and false, if some are; a category has an entry for each of its
     levels.

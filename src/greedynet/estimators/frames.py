@@ -1,35 +1,144 @@
 """Data frames as inputs of the estimators: columns of categories, and errors that name columns.
 
 A column of the type `category` of pandas, or `Categorical` or `Enum` of polars, becomes one feature
-for each of its levels in the training rows, `color=blue`, `color=red`, as in tables. Booleans are
-numbers, 0 and 1. Text is refused: whether it is a category, a date or a name is not said.
+for each of its levels in the training rows, `color=blue`, `color=red`, as in tables; one of many
+levels, the mean of the target and the number of rows, see `rows.level_means`. A new level is
+predicted like the average, which is counted in a warning. Booleans are numbers, 0 and 1. Text is
+refused: whether it is a category, a date or a name is not said.
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.rows.blocks import Source, gives_blocks
-from greedynet.rows.rows import MOST_LEVELS, most_levels, unit_columns
+from greedynet.rows.level_means import (
+    REPEATED,
+    class_targets,
+    code_names,
+    coding_folds,
+    has_unit_rows,
+    level_features,
+)
+from greedynet.rows.rows import MOST_LEVELS, most_levels
+from greedynet.support.errors import TableWarning
+from greedynet.support.types import Float64
 
 # Of the names of types in pandas and polars.
 _CATEGORIES = ("category", "Categorical", "Enum")
-# Levels of columns of categories as text, sorted, by the name of the column.
-Levels = dict[str, NDArray[Any]]
 
 
-def levels_of_frame(X: Any) -> Levels:
-    """Return the levels of the columns of categories of a data frame; none for anything else."""
-    return {str(name): _levels(X, name) for name in categories_of(X)}
+@dataclass(frozen=True, eq=False)
+class LevelTable:
+    """The levels of a column as text, sorted, and the features of each, at the end of new ones."""
+
+    levels: NDArray[Any]
+    features: Float64
+
+    @staticmethod
+    def units(counts: Mapping[str, int]) -> "LevelTable":
+        """Return a feature for each level, of which new ones have the average."""
+        levels = sorted(counts)
+        n = np.array([counts[level] for level in levels], dtype=np.float64)
+        return LevelTable(np.array(levels), np.vstack([np.eye(len(n)), n / n.sum()]))
+
+    @property
+    def are_units(self) -> bool:
+        """Whether each level has a feature of its own."""
+        n = len(self.levels)
+        return self.features.shape[1] == n and np.array_equal(self.features[:-1], np.eye(n))
+
+    def names(self, column: str) -> list[str]:
+        """Return the names of the features."""
+        if self.are_units:
+            return [f"{column}={level}" for level in self.levels]
+        n_targets = self.features.shape[1] - 1
+        return code_names(column, n_targets)
+
+    def places(self, cells: Any) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the place of each cell, that of new levels also for empty ones, which they are."""
+        texts, empty = cell_texts(cells)
+        at = np.minimum(np.searchsorted(self.levels, texts), len(self.levels) - 1)
+        return np.where((self.levels[at] == texts) & ~empty, at, len(self.levels)), empty
+
+    def new(self, cells: Any) -> NDArray[np.bool_]:
+        """Return which cells have levels that are new."""
+        at, empty = self.places(cells)
+        return (at == len(self.levels)) & ~empty
+
+
+# By the name of the column.
+Levels = dict[str, LevelTable]
+
+
+def levels_of_frame(
+    X: Any, y: Any, weights: Any, groups: Any, *, classes: bool, units: bool, seed: Any
+) -> tuple[Levels, dict[str, Float64]]:
+    """Return the columns of categories of a data frame, and features of its rows if they differ.
+
+    Columns of many levels have means of the target; where `units` are asked for, features for each
+    level if there are enough rows.
+    """
+    levels, own = {}, {}
+    for name in categories_of(X):
+        counts = _counts(X, name)
+        n, n_rows = len(counts), len(X)
+        found = LevelTable.units(counts)
+        if n > most_levels(n_rows) and not (units and has_unit_rows(n, n_rows)):
+            repeated = sum(count for count in counts.values() if count > 1)
+            if repeated < REPEATED * sum(counts.values()):
+                raise ValueError(
+                    f"`X` has {n:,} categories in the column {str(name)!r} of {n_rows:,} rows, "
+                    "most of them once: leave it out, or merge rare ones."
+                )
+            at, empty = found.places(X[name])
+            # Levels that come once are like new ones.
+            once = np.array([counts[level] == 1 for level in found.levels.tolist()])
+            place = np.append(np.where(once, n, np.arange(n)), n)
+            Y = _targets(y, n_rows, classes=classes)
+            folds = coding_folds(n_rows, seed, groups)
+            w = _weights(weights, n_rows)
+            features, rows = level_features(place[at], Y, n + 1, folds, w)
+            rows[empty] = np.nan
+            found = LevelTable(found.levels, features[place])
+            own[str(name)] = rows
+        levels[str(name)] = found
+    return levels, own
+
+
+def _targets(y: Any, n_rows: int, *, classes: bool) -> Float64:
+    """Return targets of rows in columns; zeros for those that are refused later."""
+    labels = np.asarray(y)
+    if labels.shape[:1] != (n_rows,):
+        return np.zeros((n_rows, 1))
+    if classes:
+        return class_targets(labels.astype(str))
+    try:
+        return np.nan_to_num(labels.astype(np.float64).reshape(n_rows, -1))
+    except (TypeError, ValueError):
+        return np.zeros((n_rows, 1))
+
+
+def _weights(given: Any, n_rows: int) -> Float64 | None:
+    """Return the weights of rows; None for those that are refused later."""
+    try:
+        weights = None if given is None else np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    is_right = weights is not None and weights.shape == (n_rows,) and weights.sum() > 0
+    return weights if is_right else None
 
 
 def encode_categories(estimator: Any, X: Any, argument: str = "X") -> Any:
     """Return inputs with features instead of the categories of the fit, if there were some."""
-    known = _known(estimator)
+    known = known_levels(estimator)
     if not known:
         return X
     names = estimator.feature_names_in_.tolist()
@@ -50,24 +159,58 @@ def encode_categories(estimator: Any, X: Any, argument: str = "X") -> Any:
             f"`{argument}` must have the columns of the fit in the same order, {names}, got "
             f"{columns}: write {argument}[model.feature_names_in_]."
         )
-    return as_features(X, known, argument)
+    features = as_features(X, known, argument)
+    warn_of_new_levels(X, known, argument)
+    return features
+
+
+def new_levels(estimator: Any, X: Any) -> NDArray[np.bool_] | None:
+    """Return which features of a data frame are those of new levels; None without any."""
+    known = known_levels(estimator)
+    if not known or not is_frame(X):
+        return None
+    masks = []
+    for name in X.columns:
+        table = known.get(str(name))
+        n = 1 if table is None else table.features.shape[1]
+        new = np.zeros(len(X), np.bool_) if table is None else table.new(X[name])
+        masks.append(np.repeat(new[:, None], n, axis=1))
+    return np.hstack(masks)
+
+
+def warn_of_new_levels(X: Any, levels: Levels, argument: str) -> None:
+    """Say once which columns have levels that the training data did not contain."""
+    said = []
+    for name in X.columns:
+        new = levels[str(name)].new(X[name]) if str(name) in levels else np.zeros(0, np.bool_)
+        if new.any():
+            texts, _ = cell_texts(X[name])
+            example = str(texts[int(np.argmax(new))])
+            said.append(f"{int(new.sum()):,} in the column {str(name)!r}, such as {example!r}")
+    if said:
+        warnings.warn(
+            f"`{argument}` has categories that the training data did not contain, which are "
+            f"predicted like the average: {'; '.join(said)}.",
+            TableWarning,
+            stacklevel=4,
+        )
 
 
 def feature_names(estimator: Any) -> tuple[str, ...] | None:
     """Return the names of the features, one for each level of a category; None without names."""
-    names, levels = getattr(estimator, "feature_names_in_", None), _known(estimator)
+    names, levels = getattr(estimator, "feature_names_in_", None), known_levels(estimator)
     if names is None:
         return None
     return tuple(feature for name in names for feature in features_of(name, levels))
 
 
 def features_of(name: str, levels: Levels) -> list[str]:
-    return [f"{name}={level}" for level in levels[name]] if name in levels else [name]
+    return levels[name].names(name) if name in levels else [name]
 
 
 def store_columns_as_given(estimator: Any) -> None:
     """Store names and number of the columns of `X` in place of those of the features."""
-    levels = _known(estimator)
+    levels = known_levels(estimator)
     if levels:
         column_of = {feature: name for name in levels for feature in features_of(name, levels)}
         names = dict.fromkeys(column_of.get(f, f) for f in estimator.feature_names_in_)
@@ -75,10 +218,13 @@ def store_columns_as_given(estimator: Any) -> None:
         estimator.n_features_in_ = len(names)
 
 
-def _known(estimator: Any) -> Levels:
-    """Return the levels of the columns of categories in the fit."""
-    levels: Levels = getattr(estimator, "categories_", {})
-    return levels
+def known_levels(estimator: Any) -> Levels:
+    """Return the columns of categories in the fit."""
+    features = getattr(estimator, "level_features_", {})
+    return {
+        name: LevelTable(levels, features[name])
+        for name, levels in getattr(estimator, "categories_", {}).items()
+    }
 
 
 @contextmanager
@@ -129,12 +275,13 @@ def _is_boolean(cells: NDArray[Any]) -> bool:
     return cells.dtype.kind == "b"
 
 
-def _levels(X: Any, name: Any) -> NDArray[Any]:
-    """Return the levels of a column as text, sorted."""
+def _counts(X: Any, name: Any) -> dict[str, int]:
+    """Return the levels of a column as text, and how often each comes."""
     texts, empty = cell_texts(X[name])
-    levels = np.unique(texts[~empty])
-    check_levels(levels, name, len(texts))
-    return levels
+    levels, counts = np.unique(texts[~empty], return_counts=True)
+    if not len(levels):
+        raise ValueError(f"`X` has nothing but empty cells in the column {str(name)!r}.")
+    return dict(zip(levels.tolist(), counts.tolist(), strict=True))
 
 
 def check_levels(levels: Collection[Any], name: Any, n_rows: int | None = None) -> None:
@@ -162,12 +309,23 @@ def cell_texts(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     return texts.astype(str), empty
 
 
-def as_features(X: Any, levels: Levels, argument: str) -> Any:
-    """Return a data frame of the same library, with features in the place of categories."""
+def as_features(
+    X: Any, levels: Levels, argument: str, own: Mapping[str, Float64] | None = None
+) -> Any:
+    """Return a data frame of the same library, with features in the place of categories.
+
+    `own` are features of the rows themselves, by column, for those of their levels.
+    """
     columns: dict[str, Any] = {}
-    for name in X.columns:
-        is_category = str(name) in levels
-        new = _by_level(X, name, levels, argument) if is_category else {str(name): X[name]}
+    for name in map(str, X.columns):
+        new = {name: X[_column(X, name)]}
+        if name in levels:
+            values = (own or {}).get(name)
+            if values is None:
+                at, empty = levels[name].places(X[_column(X, name)])
+                values = levels[name].features[at]
+                values[empty] = np.nan
+            new = dict(zip(levels[name].names(name), values.T, strict=True))
         for feature in new.keys() & columns.keys():
             raise ValueError(
                 f"`{argument}` must have one column {feature!r}, also among the levels of "
@@ -177,19 +335,9 @@ def as_features(X: Any, levels: Levels, argument: str) -> Any:
     return type(X)(columns)
 
 
-def _by_level(X: Any, name: Any, levels: Levels, argument: str) -> dict[str, Any]:
-    found = levels[str(name)]
-    texts, empty = cell_texts(X[name])
-    features, unknown = unit_columns(texts, found)
-    features[empty] = np.nan
-    if (unknown & ~empty).any():
-        row = int(np.argmax(unknown & ~empty))
-        raise ValueError(
-            f"`{argument}` must have the categories of the fit in the column {str(name)!r}, "
-            f"{found.tolist()[:8]}, got {str(texts[row])!r} in row {row}: leave such rows out, "
-            "or fit with rows of that category."
-        )
-    return dict(zip(features_of(str(name), levels), features.T, strict=True))
+def _column(X: Any, name: str) -> Any:
+    """Return the name of a column as the frame has it."""
+    return next(column for column in X.columns if str(column) == name)
 
 
 def _culprit(X: Any) -> tuple[Any, Any] | None:
@@ -293,15 +441,15 @@ def _frame(block: Any) -> Any:
 
 def levels_of_blocks(blocks: Iterable[Any], names: list[str]) -> Levels:
     """Return the levels of the named columns in all blocks, which have data frames first."""
-    found: dict[str, set[str]] = {name: set() for name in names}
+    found: dict[str, Counter[str]] = {name: Counter() for name in names}
     n_rows = 0
     for frame in map(_frame, blocks) if names else ():
         n_rows += 0 if frame is None else len(frame)
         for name in names:
             if frame is not None and name in frame.columns:
                 texts, empty = cell_texts(frame[name])
-                found[name].update(np.unique(texts[~empty]).tolist())
+                found[name].update(texts[~empty].tolist())
                 check_levels(found[name], name)
-    for name, levels in found.items():
-        check_levels(levels, name, n_rows)
-    return {name: np.array(sorted(levels)) for name, levels in found.items()}
+    for name, counts in found.items():
+        check_levels(counts, name, n_rows)
+    return {name: LevelTable.units(counts) for name, counts in found.items()}

@@ -61,9 +61,10 @@ def training_rows(
     sample_weight: Any,
     pool: Pool | None = None,
     sizes: BlockSizes = DEFAULT_SIZES,
+    groups: Any = None,
 ) -> tuple[Rows | Blocks, bool]:
     """Return training rows, in blocks if given in blocks, and whether `y` has one dimension."""
-    X, y, sample_weight = _as_given(estimator, X, y, sample_weight)
+    X, y, sample_weight = _as_given(estimator, X, y, sample_weight, groups, classes=False)
     if gives_blocks(X, y):
         source = _source(estimator, X, y, sample_weight, pool, sizes)
         n_outputs = int(np.prod(source.output_shape))
@@ -98,24 +99,36 @@ def _surveyed(estimator: Any, source: Source, preparation: Preparation) -> Sourc
     return SourceBlocks.of(source, preparation)
 
 
-def _as_given(estimator: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+def _as_given(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, *, classes: bool
+) -> tuple[Any, Any, Any]:
     """Return the arguments of a fit with arrays, or blocks, of numbers for other inputs.
 
     The estimator has `categories_` afterwards if there are some, levels by the name of the column,
+    `level_features_`, what becomes of each,
     and `booleans_`, which of the features are true and false.
     """
     X, y, sample_weight = dense_rows(X, y, sample_weight, estimator._settings.dense_bytes)
-    levels = levels_of_frame(X)
-    X = as_features(X, levels, "X") if levels else with_encoded_frames(X, y)
+    levels, own = levels_of_frame(
+        X,
+        y,
+        sample_weight,
+        groups,
+        classes=classes,
+        units=estimator._units,
+        seed=estimator.random_state,
+    )
+    X = as_features(X, levels, "X", own) if levels else with_encoded_frames(X, y)
     _store_kinds(estimator, levels, booleans_of(X))
     return X, y, sample_weight
 
 
 def _store_kinds(estimator: Any, levels: Levels | None, booleans: NDArray[np.bool_] | None) -> None:
-    for name in ("categories_", "booleans_"):
+    for name in ("categories_", "level_features_", "booleans_"):
         vars(estimator).pop(name, None)
     if levels:
-        estimator.categories_ = levels
+        estimator.categories_ = {name: table.levels for name, table in levels.items()}
+        estimator.level_features_ = {name: table.features for name, table in levels.items()}
     if booleans is not None and booleans.any():
         estimator.booleans_ = booleans
 
@@ -150,9 +163,10 @@ def class_rows(
     class_weight: Any,
     pool: Pool | None = None,
     sizes: BlockSizes = DEFAULT_SIZES,
+    groups: Any = None,
 ) -> tuple[Rows | Blocks, NDArray[Any]]:
     """Return training rows with classes as unit vectors, and the classes in order."""
-    X, y, sample_weight = _as_given(estimator, X, y, sample_weight)
+    X, y, sample_weight = _as_given(estimator, X, y, sample_weight, groups, classes=True)
     if gives_blocks(X, y):
         source = _source(estimator, X, y, sample_weight, pool, sizes)
         return _class_blocks(estimator, source, class_weight)

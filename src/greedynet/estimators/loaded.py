@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greedynet.estimators.classifier import GreedyNetClassifier
+from greedynet.estimators.frames import known_levels
 from greedynet.estimators.regressor import GreedyNetRegressor
 from greedynet.model.network import Network
 from greedynet.support.types import Float64
@@ -29,6 +30,7 @@ def validate_loaded(model: Any) -> Any:
     network = model if isinstance(model, Network) else model.network_
     if not isinstance(network, Network):
         raise TypeError(f"`network_` must be a network, got {type(network).__name__}.")
+    _check_levels(model)
     with warnings.catch_warnings(), np.errstate(over="raise", divide="raise", invalid="raise"):
         warnings.simplefilter("ignore")
         for n_rows in _ROWS:
@@ -36,6 +38,18 @@ def validate_loaded(model: Any) -> Any:
             for what, answer, shape in _answers(model, network, X):
                 _check(what, answer, shape)
     return model
+
+
+def _check_levels(model: Any) -> None:
+    """Raise an error unless levels are different texts, each with finite features."""
+    for name, table in known_levels(model).items():
+        levels, features = np.asarray(table.levels), np.asarray(table.features)
+        are_texts = levels.dtype.kind == "U" and levels.ndim == 1 and len(levels) > 0
+        if not are_texts or (np.unique(levels) != levels).any():
+            raise ValueError(f"`categories_` must be sorted, different texts for {name!r}.")
+        is_right = features.dtype.kind == "f" and features.ndim == 2 and features.shape[1] > 0
+        if not is_right or len(features) != len(levels) + 1 or not np.isfinite(features).all():
+            raise ValueError(f"`level_features_` must be finite, a row for each level of {name!r}.")
 
 
 def _middle(network: Network) -> Float64:

@@ -14,7 +14,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from greedynet.estimators.frames import encode_categories, feature_names, naming_columns
+from greedynet.estimators.frames import encode_categories, feature_names, naming_columns, new_levels
 from greedynet.estimators.training_checks import dense_blocks, dense_rows, is_sparse
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
@@ -157,7 +157,10 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self)
         d, found = self.network_.n_features, self._of_blocks(X, self._outside_columns)
-        return Outside(found[:, :d] > 0, found[:, d], self._input_names())
+        columns, new = found[:, :d] > 0, new_levels(self, X)
+        if new is not None:
+            columns[:, : new.shape[1]] |= new
+        return Outside(columns, found[:, d], self._input_names())
 
     def without_categories(self) -> Self:
         """Return a copy that takes arrays, with a column for each level of a category."""
@@ -168,7 +171,7 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _on_arrays(self, n_features: int) -> Self:
         """Return a copy that takes arrays of so many columns."""
         plain = copy(self)
-        for name in ("categories_", "feature_names_in_"):
+        for name in ("categories_", "level_features_", "feature_names_in_"):
             plain.__dict__.pop(name, None)
         plain.n_features_in_ = n_features
         return plain

@@ -129,9 +129,10 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         self.n_jobs = n_jobs
 
     def _training_rows(
-        self, X: Any, y: Any, sample_weight: Any, pool: Pool
+        self, X: Any, y: Any, sample_weight: Any, pool: Pool, groups: Any
     ) -> tuple[Rows | Blocks, bool]:
-        return training_rows(self, X, y, sample_weight, pool, self._settings.fit.blocks)
+        sizes = self._settings.fit.blocks
+        return training_rows(self, X, y, sample_weight, pool, sizes, groups)
 
     def _validation_rows(
         self, rows: Rows | Blocks, X: Any, y: Any, sample_weight: Any

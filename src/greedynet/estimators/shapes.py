@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import _check_monotonic_cst
 
 from greedynet.activations import get_activation, has_small_slopes, is_convex
-from greedynet.estimators.frames import features_of
+from greedynet.estimators.frames import features_of, known_levels
 from greedynet.fitting.plan import HiddenLayers
 from greedynet.model.bounds import OutputBounds
 from greedynet.model.coordinates import proves_shape
@@ -70,7 +70,7 @@ def shape_of(model: Any, n_inputs: int, n_outputs: int) -> Shape | None:
 
 
 def _of_features(model: Any, name: str, n_inputs: int) -> Float64:
-    by_column, levels = _of_columns(model, name), getattr(model, "categories_", {})
+    by_column, levels = _of_columns(model, name), known_levels(model)
     columns = list(getattr(model, "feature_names_in_", range(len(by_column))))
     for column, value in zip(columns, by_column.tolist(), strict=True):
         if value and column in levels:

@@ -1,9 +1,11 @@
 """Levels of a category -> the mean of the target among the rows of each, and their number."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, KFold
 
 from greedynet.support.types import Float64
 
@@ -54,3 +56,42 @@ def level_features(
         if w is None or w.any():
             own[held, :-1] = level_means(at[others], Y[others], n, w)[at[held]]
     return values, own
+
+
+# Share of rows whose level comes more than once, below which a column holds no categories.
+REPEATED = 0.5
+# Of categories that are tried with a feature for each level, too.
+_MOST_UNITS, _FEWEST_ROWS = 200, 5
+_N_FOLDS = 5
+
+
+def has_unit_rows(n_levels: int, n_rows: int) -> bool:
+    """Whether many levels are few enough, and their rows many, to be tried as one feature each."""
+    return n_levels <= _MOST_UNITS and n_levels * _FEWEST_ROWS <= n_rows
+
+
+def coding_folds(n_rows: int, seed: Any, groups: Any = None, later: Folds = ()) -> Folds:
+    """Return folds by which means of the target for a row come from others.
+
+    They keep groups together; `later` are those that go forward in time, before which some rows
+    only train.
+    """
+    if groups is not None and (n_groups := len(np.unique(groups))) > 1:
+        grouped = GroupKFold(min(_N_FOLDS, n_groups))
+        return list(grouped.split(np.zeros(n_rows), groups=groups))
+    first = later[0][0] if later else np.arange(n_rows)
+    folds = KFold(min(_N_FOLDS, len(first)), shuffle=True, random_state=seed).split(first)
+    return [*((first[others], first[held]) for others, held in folds), *later]
+
+
+def class_targets(labels: NDArray[Any]) -> Float64:
+    """Return which rows have each class, the last one of two, in columns."""
+    classes = np.unique(labels)
+    classes = classes if len(classes) > 2 else classes[-1:]
+    return (labels[:, None] == classes).astype(np.float64)
+
+
+def code_names(column: str, n_targets: int) -> list[str]:
+    """Return names for the means of the targets, and for the number of rows."""
+    numbers = [""] if n_targets == 1 else [f" {j}" for j in range(n_targets)]
+    return [*(f"{column}: mean{number}" for number in numbers), f"{column}: rows"]

@@ -228,18 +228,6 @@ def most_levels(n_rows: int) -> int:
     return min(MOST_LEVELS, max(10, n_rows // 2))
 
 
-def unit_columns(texts: NDArray[Any], levels: NDArray[Any]) -> tuple[Float64, NDArray[np.bool_]]:
-    """Return the columns of the levels, `(n_rows, n_levels)`, and which rows have none of them.
-
-    The `levels` are sorted.
-    """
-    place = np.minimum(np.searchsorted(levels, texts), len(levels) - 1)
-    known = levels[place] == texts
-    columns = np.zeros((len(texts), len(levels)))
-    columns[known, place[known]] = 1.0
-    return columns, np.asarray(~known)
-
-
 def class_numbers(Y: Float64) -> NDArray[np.intp]:
     """Return the class numbers for unit vectors, or for one column of 0 and 1."""
     found = Y[:, 0] > 0.5 if Y.shape[1] == 1 else Y.argmax(axis=1)

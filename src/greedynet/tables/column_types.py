@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.level_means import Folds
-from greedynet.rows.rows import most_levels, unit_vectors
+from greedynet.rows.level_means import REPEATED, Folds, class_targets, has_unit_rows
+from greedynet.rows.rows import most_levels
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Input, Missing, target_input
 from greedynet.tables.findings import check_present, empty_cells, split_names
@@ -22,9 +22,6 @@ from greedynet.tables.survey import Survey, decide, wording_of_input, wording_of
 from greedynet.tables.useless import NAMES, reasons_in_words, useless_columns
 
 _NUMBERS = Numbers()
-
-# Share of rows whose level comes more than once, below which a column holds no categories.
-_REPEATED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +71,7 @@ class ColumnTypes:
         """Return the types with a feature for each level, where levels have enough rows."""
         inputs = [
             replace(one, kind=Categories.with_rare(one.kind.texts, one.kind.rare))
-            if isinstance(one.kind, Coded) and one.kind.is_one_hot(n_rows)
+            if isinstance(one.kind, Coded) and has_unit_rows(len(one.kind.texts), n_rows)
             else one
             for one in self.inputs.inputs
         ]
@@ -84,10 +81,7 @@ class ColumnTypes:
         self, X: Float64, y: NDArray[Any], folds: Folds, weights: Float64 | None
     ) -> "ColumnTypes":
         """Learn the codes of categories with many levels, and put them into `X`."""
-        Y = y[:, None]
-        if self.classes is not None:
-            labels = np.unique(y)
-            Y = unit_vectors(y, labels if len(labels) > 2 else labels[-1:])
+        Y = y[:, None] if self.classes is None else class_targets(y)
         inputs = []
         for column, part in self.inputs.split(X):
             kind = column.kind
@@ -299,7 +293,7 @@ def _coded(table: Table, name: str, found: Survey) -> Coded | None:
         "order by 1"
     )
     texts, counts = as_text(as_block_column(groups["v"])), groups["n"]
-    if counts[counts > 1].sum() < _REPEATED * found.full:
+    if counts[counts > 1].sum() < REPEATED * found.full:
         return None
     repeated, rare = (tuple(texts[which].tolist()) for which in (counts > 1, counts == 1))
     return Coded(repeated, rare=rare)

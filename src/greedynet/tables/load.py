@@ -1,21 +1,21 @@
 """Loading models from files, and any model as one that takes tables."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 import greedynet.estimators  # noqa: F401 - registers its classes for `restore`
-from greedynet.estimators.frames import feature_names
+from greedynet.estimators.frames import Levels, LevelTable, feature_names, known_levels
 from greedynet.estimators.loaded import validate_loaded
 from greedynet.estimators.saving import restore
 from greedynet.model.network import Network
 from greedynet.rows.missing import Filling
 from greedynet.support.tensorfile import CONTENT_ERRORS, ModelFileError, StoredTree, read_tree
 from greedynet.tables.columns import Columns, Input
-from greedynet.tables.kinds import Categories, Numbers, Truths
+from greedynet.tables.kinds import Categories, Coded, Kind, Numbers, Truths
 from greedynet.tables.model import KIND, TableModel
 from greedynet.tables.readers import Table, TableError, open_as_fitted
 
@@ -102,9 +102,18 @@ def as_table_model(
     return with_columns(model, names)
 
 
-def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel:
+def _kind_of(table: LevelTable) -> Kind:
+    """Return the kind of a column with these levels."""
+    levels = tuple(map(str, table.levels))
+    if table.are_units:
+        return Categories(levels)
+    codes = tuple(map(tuple, table.features.tolist()))
+    return Coded(levels, codes=codes, n_targets=table.features.shape[1] - 1)
+
+
+def _with_categories(model: TableModel, levels: Levels) -> TableModel:
     """Return a model of features with a column of categories for the features of its levels."""
-    kinds = {name: Categories(tuple(map(str, of_column))) for name, of_column in levels.items()}
+    kinds = {name: _kind_of(table) for name, table in levels.items()}
     column_of = {f: name for name, kind in kinds.items() for f in kind.features(name)}
     inputs: dict[str, Input] = {}
     for one in model.columns.inputs:
@@ -117,6 +126,10 @@ def _with_categories(model: TableModel, levels: Mapping[str, Any]) -> TableModel
             before = inputs.get(name, Input(name, kinds[name]))
             means, gaps = (*before.means, *one.means), before.gaps or one.gaps
             inputs[name] = replace(before, means=means, gaps=gaps)
+    for name, table in levels.items():
+        # Of new levels.
+        means = inputs[name].means or tuple(table.features[-1].tolist())
+        inputs[name] = replace(inputs[name], means=means)
     return replace(model, columns=Columns(tuple(inputs.values())))
 
 
@@ -135,7 +148,7 @@ def with_columns(model: Any, names: Sequence[str]) -> TableModel:
     Where it has learned from missing values, the columns fill them in, and its inputs are those of
     its network.
     """
-    levels: Mapping[str, Any] = getattr(model, "categories_", {})
+    levels = known_levels(model)
     filling: Filling | None = getattr(model, "filling_", None)
     booleans = getattr(model, "booleans_", np.zeros(len(names), dtype=np.bool_))
     kinds = [Truths() if is_boolean else Numbers() for is_boolean in booleans]

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold, KFold
 
-from greedynet.rows.level_means import Folds
+from greedynet.rows.level_means import coding_folds
 from greedynet.rows.missing import ENOUGH_ROWS, informative
 from greedynet.rows.rows import Rows, unit_vectors
 from greedynet.support.types import Float64
@@ -28,8 +27,6 @@ from greedynet.tables.roles import (
     times_of,
 )
 from greedynet.tables.scores import read_target
-
-_N_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,20 +135,6 @@ def _date_order(types: ColumnTypes, roles: Roles) -> str | None:
     return next((kind.order for kind in kinds if isinstance(kind, Dates)), roles.dates)
 
 
-def coding_folds(data: TrainingRows, seed: int) -> Folds:
-    """Return folds by which means of the target for a row come from others.
-
-    They keep groups together, and go forward in time but for the rows that only train.
-    """
-    if data.groups is not None and (n_groups := len(np.unique(data.groups))) > 1:
-        grouped = GroupKFold(min(_N_FOLDS, n_groups))
-        return list(grouped.split(data.y, groups=data.groups))
-    later = [] if data.times is None else forward_folds(data.times)
-    first = later[0][0] if later else np.arange(len(data))
-    folds = KFold(min(_N_FOLDS, len(first)), shuffle=True, random_state=seed).split(first)
-    return [*((first[others], first[held]) for others, held in folds), *later]
-
-
 @dataclass(frozen=True, eq=False)
 class Aside:
     """Rows set aside, how to find them again in the table, and whether they come later."""
@@ -227,7 +210,9 @@ class FitRows:
     ) -> "FitRows":
         """Learn codes of levels, means, and which empty cells say something, from the rows."""
         if types.has_codes:
-            types = types.with_codes(data.X, data.y, coding_folds(data, seed), data.weights)
+            later = () if data.times is None else forward_folds(data.times)
+            folds = coding_folds(len(data), seed, data.groups, later)
+            types = types.with_codes(data.X, data.y, folds, data.weights)
         if aside is not None:
             types.recode(aside.rows.X)
         types = types.learned(data.X, data.y)

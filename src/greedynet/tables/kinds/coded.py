@@ -10,13 +10,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.rows.level_means import Folds, level_features
+from greedynet.rows.level_means import Folds, code_names, level_features
 from greedynet.support.types import Float64
 from greedynet.tables.kinds.base import Kind, Problems, check_levels, place_sql, places, require
 from greedynet.tables.readers.base import Column
-
-# Of categories that are tried with a feature for each level, too.
-_MOST_LEVELS, _FEWEST_ROWS = 200, 5
 
 
 @dataclass(frozen=True)
@@ -50,8 +47,7 @@ class Coded(Kind):
 
     def features(self, name: str) -> tuple[str, ...]:
         """Return names for the means, and for the number of rows."""
-        numbers = [""] if self.n_targets == 1 else [f" {j}" for j in range(self.n_targets)]
-        return (*(f"{name}: mean{number}" for number in numbers), f"{name}: rows")
+        return tuple(code_names(name, self.n_targets))
 
     def encode(self, cells: Column, out: Float64) -> Problems:
         """Write the means and the number of rows."""
@@ -59,11 +55,6 @@ class Coded(Kind):
         out[:] = np.array(self.codes)[at] if self.codes else at[:, None]
         out[at == -1] = np.nan
         return {"empty": at == -1, "unknown": new}
-
-    def is_one_hot(self, n_rows: int) -> bool:
-        """Whether levels are few, and their rows many enough, to be tried as one feature each."""
-        n = len(self.texts)
-        return n <= _MOST_LEVELS and n * _FEWEST_ROWS <= n_rows
 
     def unit_columns(self, X: Float64) -> Float64:
         """Return a feature for each level, the last for all that come once, of their places."""
