@@ -28,7 +28,6 @@ from greedynet.fitting.plan import Limits, Plan, TrainingData
 from greedynet.fitting.settings import FitSettings, LogisticSettings
 from greedynet.losses.logistic import (
     Logistic,
-    LogisticFactor,
     log_loss,
     losses_and_residual,
     probabilities,
@@ -191,24 +190,6 @@ def test_without_columns_there_is_nothing_but_the_classes():
     assert fit.weights.shape == (0, 3)
     np.testing.assert_allclose(fit.residuals, rows.Y - 1 / 3, atol=1e-15)
     np.testing.assert_array_equal(fit.functional, fit.residuals)
-
-
-@each_number_of_outputs
-@weighted_or_not
-def test_the_residual_is_orthogonal_to_the_factor_after_every_column(n_outputs, weighted):
-    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
-    factor = LogisticFactor(rows.Y, rows.weights, Logistic())
-    errors = []
-    for column in rows.weighted(np.random.default_rng(0).standard_normal((len(rows), 9))).T:
-        assert factor.append(column)
-        np.testing.assert_allclose(factor.Q.T @ factor.residual, 0, atol=1e-12)
-        errors.append(np.sqrt(factor.rss(factor.z, 0.0)))
-        scale = np.ones((len(rows), 1)) if rows.weights is None else rows.row_scale[:, None]
-        logits = factor.Q @ factor.z / scale
-        assert errors[-1] == pytest.approx(log_loss(logits, rows.Y, rows.weights), rel=1e-12)
-    assert (np.diff(errors) < 1e-6).all()
-    assert errors[-1] < errors[0] < np.log(max(2, n_outputs))
-    assert factor.target_size == 1.0
 
 
 # All weights together

@@ -156,27 +156,6 @@ def test_the_proposal_is_at_least_as_good_as_any_neuron_of_the_pool():
         search.accept(factor)
 
 
-def test_every_group_knows_what_is_outside_the_span():
-    """Also the groups of learned directions, which come when columns have been taken off."""
-    rows = several_inputs(1500, 3)
-    rows = Rows(rows.X, rows.Y, np.random.default_rng(1).uniform(0.2, 2, len(rows)))
-    _, factor, search = grown(rows, directions(rows.X, 0), 6)
-    search.propose(factor)
-    assert len(search.directions) == 3 + N_SPREAD + N_PAIRS + 6
-    assert len(search._groups) > 1
-    for group in search._groups:
-        for i in (0, len(group.directions) - 1):
-            p = rows.X @ group.directions[i]
-            order = np.argsort(-p, kind="stable")
-            for j in (3, 400, 1499):
-                ones = np.zeros(len(p))
-                ones[order[: j + 1]] = 1
-                g = np.maximum(p - p[order[j]], 0)
-                left = outside_of(factor.Q, rows.weighted(np.column_stack([ones, g])))
-                wanted = [left[:, 0] @ left[:, 0], left[:, 0] @ left[:, 1], left[:, 1] @ left[:, 1]]
-                np.testing.assert_allclose(group._outside[i, j], wanted, rtol=1e-7, atol=1e-8)
-
-
 def test_every_group_of_blocks_knows_what_is_outside_the_span():
     rows = several_inputs(7_000, 3)
     rows = Rows(rows.X, rows.Y, np.random.default_rng(1).uniform(0.2, 2, len(rows)))
@@ -407,19 +386,6 @@ def explicit(target, w):
     return np.sum(target.factor.residual**2) - np.sum(left**2), weights
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("affine", [False, True])
-def test_scores_are_what_a_neuron_takes_off_the_error(weighted, n_outputs, affine):
-    target = target_of(some_rows(80, 3, n_outputs, weighted), n_columns=5, affine=affine)
-    W = some_neurons(20, 3)
-    scores, weights = target.scores(W)
-    for w, found, outer in zip(W, scores, weights, strict=True):
-        wanted, wanted_outer = explicit(target, w)
-        assert found == pytest.approx(wanted, rel=1e-8)
-        np.testing.assert_allclose(outer, wanted_outer, rtol=1e-8, atol=1e-10)
-
-
 @pytest.mark.parametrize("affine", [False, True])
 def test_neurons_on_too_few_rows_have_no_score(affine):
     X = np.arange(10.0)[:, None]
@@ -441,16 +407,6 @@ def test_neurons_in_the_span_have_no_score():
     target.factor.append(target.columns(w)[:, 0])
     assert target.scores(w)[0][0] == -1
     assert target.scores(3 * w)[0][0] == -1
-
-
-def test_more_steps_are_better_and_the_start_is_not_written_to():
-    target = target_of(some_rows(200, 4))
-    W = some_neurons(8, 4)
-    kept = W.copy()
-    means = [polish(W, target, n)[1].mean() for n in (0, 1, 3, 10)]
-    assert means[0] * 1.2 < means[1] < means[2] <= means[3]
-    np.testing.assert_array_equal(W, kept)
-    assert polish(W, target)[1].mean() == means[2]
 
 
 def test_neurons_polished_together_are_polished_as_if_alone():
@@ -510,6 +466,7 @@ def test_no_score_falls_whatever_the_activation(name, weighted, affine):
         rows = some_rows(50, 1 + seed, n_outputs, weighted, seed)
         target = target_for(name, rows, 3, min_active, affine)
         W = neurons_for(name, 6, 1 + seed, seed)
+        W.flags.writeable = False
         before, _ = target.scores(W)
         start = before
         assert (before > 0).any()

@@ -125,20 +125,6 @@ def symmetric(S):
     return np.tril(S) + np.tril(S, -1).T
 
 
-@pytest.mark.parametrize("affine", [True, False])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_outputs", [1, 3])
-def test_outer_weights_and_errors_are_those_of_ridge_regression(n_outputs, weighted, affine):
-    rows = some_rows(n_outputs=n_outputs, weighted=weighted)
-    state = state_of(rows, some_neurons(6, 2), affine=affine)
-    A = affine_of(rows, affine)
-    weights, residual = solved(rows, state.points, A, state.ridge)
-    np.testing.assert_allclose(state.weights, weights, rtol=1e-6, atol=1e-8)
-    assert state.error == pytest.approx(np.sum(residual**2), rel=1e-8)
-    wanted = twin_objective(rows, state.points, A, state.ridge)
-    assert objective(state) == pytest.approx(wanted, rel=1e-8)
-
-
 class Watched:
     """LAPACK, with the systems it solved."""
 

@@ -282,6 +282,18 @@ def test_many_slopes_need_few_programmes():
     assert found == pytest.approx((slopes.min(), slopes.max()))
 
 
+def test_neurons_with_the_same_kink_are_one_and_flat_ones_are_constants():
+    inner = np.array([[1.0, 2.0], [-1.0, -2.0], [3.0, 6.0], [0.0, 1.0], [0.0, 0.0]])
+    biases = np.array([0.5, -0.5, 1.5, 0.0, 2.0])
+    network = Network(inner, biases, np.array([[1.0], [-2], [0.7], [1.0], [3.0]]))
+    region = region_of(columns_of(network), {0: (-1, 2), 1: (-3, 1)})
+    space = Space.of(region, (network,))
+    form = PiecewiseLinear.of(network, 0, space)
+    assert len(form.outer) == 2
+    v = space.drawn(50)
+    np.testing.assert_allclose(form(v), network.predict(space.rows(v)), atol=1e-12)
+
+
 def test_largest_difference_of_two_networks():
     for seed in range(6):
         (a, low, high), (b, *_) = drawn_network(seed, d=1), drawn_network(seed + 50, d=1)

@@ -131,14 +131,6 @@ def test_squared_is_least_squares():
     )
 
 
-def test_power_two_is_squared():
-    Q, Y, w = problem()
-    power, squared = Power(2.0).fit(Q, Y, w), Squared().fit(Q, Y, w)
-    np.testing.assert_allclose(power.weights, squared.weights, atol=1e-12)
-    np.testing.assert_allclose(power.functional, squared.functional, atol=1e-12)
-    np.testing.assert_allclose(Power(2.0).size(Y, w), Squared().size(Y, w), rtol=1e-14)
-
-
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.8])
 def test_quantile_is_that_of_scikit_learn(quantile):
     Q, Y, w = problem(n_outputs=1)
@@ -421,15 +413,6 @@ def test_size_grows_in_proportion(loss):
 
 
 # Edges
-
-
-@every_loss
-def test_without_columns_the_target_is_missed(loss):
-    _, Y, w = problem()
-    fit = loss.fit(np.empty((len(Y), 0)), Y, w)
-    assert fit.weights.shape == (0, 2)
-    np.testing.assert_array_equal(fit.residuals, Y)
-    assert np.sum(fit.functional * Y) > 0
 
 
 @every_loss

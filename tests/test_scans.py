@@ -128,38 +128,6 @@ def test_sums_are_those_of_the_definition(seed, n, k, ties, offset):
     np.testing.assert_allclose(up, wanted[:, 1], rtol=1e-9, atol=1e-12 * size)
 
 
-def sorted_rows(n, m, ties, seed=0):
-    rng = np.random.default_rng(seed)
-    p = rng.integers(-3, 4, (m, n)).astype(float) if ties else rng.uniform(-2, 2, (m, n))
-    order = np.argsort(-p, axis=1, kind="stable")
-    return p, np.take_along_axis(p, order, axis=1), order.astype(np.uint32)
-
-
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("pm", HALVES)
-@pytest.mark.parametrize("ties", [False, True])
-def test_squares_and_sizes_are_those_of_explicit_neurons(k, pm, ties):
-    """Neurons first, then their mirror images, in the order of the thresholds."""
-    p, values, order = sorted_rows(15, 3, ties)
-    sigma = TwoPowers(k, *pm)
-    rng = np.random.default_rng(1)
-    columns, weights = rng.standard_normal((4, 15)), rng.uniform(0.2, 3, 15)
-    start = rng.uniform(1, 2, (3, 2, 21))
-    total = start.copy()
-    powers.add_squares(values, order, columns, k, pm, BEYOND, -1.0, total)
-    weighted, plain = np.empty((3, 2, 21)), np.empty((3, 2, 21))
-    powers.sizes(values, order, weights, k, pm, BEYOND, weighted)
-    powers.sizes(values, order, NO_WEIGHTS, k, pm, BEYOND, plain)
-    for i in range(3):
-        for j, t in enumerate(all_thresholds(values[i])):
-            for side, sign in enumerate((1, -1)):
-                g = sigma.value(sign * (p[i] - t))
-                taken = start[i, side, j] - total[i, side, j]
-                assert taken == pytest.approx(np.sum((columns @ g) ** 2), rel=1e-9, abs=1e-9)
-                assert weighted[i, side, j] == pytest.approx(weights @ g**2, rel=1e-10, abs=1e-12)
-                assert plain[i, side, j] == pytest.approx(g @ g, rel=1e-10, abs=1e-12)
-
-
 # Scans of powers
 
 
@@ -303,23 +271,6 @@ def test_each_activation_has_its_group(activation, mirrored, kind):
 
 
 # Histograms
-
-
-@law(seed=st.integers(0, 2**32), n=st.integers(1, 30), ones=st.booleans())
-def test_histograms_keep_sums_and_first_moments(seed, n, ones):
-    rng = np.random.default_rng(seed)
-    # Places that are fractions of a power of two: every share is exact.
-    place = rng.integers(0, 15 * 64 + 1, (3, n)) / 64
-    nodes = np.minimum(place.astype(np.uint16), 14)
-    column = NO_WEIGHTS if ones else rng.integers(-8, 9, n).astype(float)
-    out = np.full((3, 16), np.nan)
-    powers.histogram(nodes, (place - nodes).astype(np.float32), column, out)
-    values = np.ones(n) if ones else column
-    np.testing.assert_array_equal(out.sum(axis=1), values.sum())
-    np.testing.assert_array_equal(out @ np.arange(16), place @ values)
-    for i in range(3):
-        hats = np.maximum(1 - np.abs(place[i][:, None] - np.arange(16)), 0)
-        np.testing.assert_allclose(out[i], values @ hats, atol=1e-12)
 
 
 def test_the_grid_is_that_of_the_projections():
