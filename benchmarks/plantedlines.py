@@ -3,12 +3,12 @@
 # Module, line, mistake.
 CHOSEN = (
     (
-        "activations/homogeneous.py",
+        "activations/family.py",
         "return (z > 0).astype(z.dtype)",
         "return (z >= 0).astype(z.dtype)",
     ),
     (
-        "activations/homogeneous.py",
+        "activations/family.py",
         "return self.degree * _power(np.maximum(z, 0), self.degree - 1)",
         "return _power(np.maximum(z, 0), self.degree - 1)",
     ),
@@ -36,8 +36,8 @@ CHOSEN = (
     ),
     (
         "rows/splitting.py",
-        "n_held = int(np.ceil(fraction * len(rows)))",
-        "n_held = int(fraction * len(rows))",
+        "n_folds = min(n_folds, n_groups)",
+        "n_folds = n_groups",
     ),
     (
         "model/network.py",
@@ -63,8 +63,8 @@ CHOSEN = (
     ),
     (
         "fitting/scores.py",
-        "if only_if_better and self._score(found) >= self.scores[at]:",
-        "if only_if_better and self._score(found) <= self.scores[at]:",
+        "return self._score(self._joined(by_box)) < self.score_of(candidate)",
+        "return self._score(self._joined(by_box)) > self.score_of(candidate)",
     ),
     (
         "fitting/refit.py",
