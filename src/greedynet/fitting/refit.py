@@ -67,11 +67,12 @@ def refit(folds: Folds, found: Climb, objective: Objective, context: FitContext)
         if plan.takes_last and folds.samples is None:
             of_fold = found.scores.training_error_of(chosen)
             states = _to_tolerance(states, chosen, of_fold, final)
-    rungs, kept = _rungs(chosen, found), form.network(final.network(states))
-    networks = [
-        kept if rung == chosen else form.network(growth.network(_carried(fit, rung, growth)))
-        for rung in rungs
-    ]
+    rungs, networks = _rungs(chosen, found), list[Network]()
+    for rung in reversed(rungs):  # of a growth without corrections, the widest has all others
+        if rung == chosen:
+            networks.insert(0, form.network(final.network(states)))
+        else:
+            networks.insert(0, form.network(growth.network(_carried(fit, rung, growth))))
     reach = np.inf if plan.extrapolate else found.scores.reach_of(chosen)
     finished = [replace(network, bounds=plan.bounds, reach=reach) for network in networks]
     ridge = final.ridge(chosen, states, fit.growth(chosen).problem)

@@ -136,12 +136,17 @@ class SolvedNeurons:
         with np.errstate(over="ignore", invalid="ignore"):
             return self.coordinates.inputs.fold(self.points)
 
+    @cached_property
+    def _triangle(self) -> Float64:
+        """The triangle in memory of its own: solutions depend on its layout in the last bit."""
+        return self.solved.R.copy()
+
     def network(self, n_neurons: int) -> Network:
         """Return the network of the first neurons, for inputs and outputs in original units."""
         inputs, outputs = self.coordinates.inputs, self.coordinates.outputs
         r, present = self.coordinates.n_affine, self.coordinates.affine.n_nodes > 0
         k, folded = r + n_neurons, self._folded[:n_neurons]
-        weights = outer_weights(self.solved.R[:k, :k], self.solved.z_of(k), self.alpha, r)
+        weights = outer_weights(self._triangle[:k, :k], self.solved.z_of(k), self.alpha, r)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = weights * outputs.scale
             outer = scaled[r:] / self.norms[:n_neurons, None]
