@@ -219,7 +219,7 @@ def write_state(path: Path, state: object) -> None:
 
 
 # Columns of moments, of which models are drawn.
-KINDS = {
+MOMENTS = {
     "days": Dates("2019-03-05", "2020-12-24", "days", ("year", "week")),
     "years": Dates("2011-03-05", "2019-12-24", "years", ("year", "week")),
     "times": Dates("2020-02-27 22:00:00", "2020-03-09 13:00:00", "days", ("week", "day")),
@@ -229,7 +229,7 @@ KINDS = {
 
 def all_moments(name: str, step: str):
     """Return the moments of a column, `step` apart; minutes of a clock."""
-    kind = KINDS[name]
+    kind = MOMENTS[name]
     if isinstance(kind, Durations):
         return np.arange(0, 24 * 60).astype("m8[m]").astype("m8[us]")
     ends = np.array([kind.first, kind.last], dtype=f"M8[{step}]")
@@ -238,7 +238,7 @@ def all_moments(name: str, step: str):
 
 def drawn_model_of_moments(name: str, seed: int, n_neurons: int = 10):
     """Return a model of a random network over moments, a number, and a category."""
-    rng, kind = np.random.default_rng(seed), KINDS[name]
+    rng, kind = np.random.default_rng(seed), MOMENTS[name]
     columns = (Input("when", kind), Input("size"), Input("kind", Categories(("A", "B"))))
     moments = all_moments(name, "h")
     inner = np.zeros((len(moments), kind.n_features))

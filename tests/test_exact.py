@@ -32,7 +32,7 @@ from greedynet.exact.space import Space
 from greedynet.exact.where import region_of
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.kinds import Categories, Dates
-from networks import KINDS, Ramps, all_moments, random_network
+from networks import MOMENTS, Ramps, all_moments, random_network
 
 # Exact answers about all rows of a region, against brute force and against `predict`
 
@@ -361,9 +361,9 @@ def test_refused_questions(ask, match):
         ask(table_model())
 
 
-@pytest.mark.parametrize("name", list(KINDS))
+@pytest.mark.parametrize("name", list(MOMENTS))
 def test_what_encloses_a_span_contains_all_of_its_moments(name):
-    kind, rng = KINDS[name], np.random.default_rng(0)
+    kind, rng = MOMENTS[name], np.random.default_rng(0)
     moments = all_moments(name, "m" if name == "times" else "D").astype(np.int64)
     step, n = int(np.diff(moments)[0]), kind.n_features
     for _ in range(200):
