@@ -17,7 +17,6 @@ from greedynet.export import (
     from_jax,
     from_keras,
     from_torch,
-    init_torch_,
     to_jax,
     to_keras,
     to_onnx,
@@ -484,16 +483,6 @@ def test_torch(exported, fold, scaling):
     free = to_torch(fitted(model.hidden_layers, extrapolate=True), dtype=dtype)
     assert "BoundsLayer" not in str(free)
     assert from_torch(free).box is None
-
-
-def test_layers_of_torch_that_are_given_have_no_box():
-    torch = need("torch")
-    first, second = torch.nn.Linear(2, 32).double(), torch.nn.Linear(32, 1).double()
-    init_torch_(first, second, fitted())
-    with torch.no_grad():
-        y = second(torch.relu(first(torch.tensor(ROWS))))[:, 0].numpy()
-    wanted = fitted(extrapolate=True).predict(ROWS)
-    np.testing.assert_allclose(y, wanted, rtol=1e-9, atol=1e-6)
 
 
 @pytest.mark.slow

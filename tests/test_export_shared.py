@@ -30,7 +30,6 @@ from greedynet.export import (
     DisagreementError,
     fold_affine,
     from_torch,
-    init_torch_,
     register_skl2onnx,
     to_c,
 )
@@ -670,7 +669,6 @@ def test_missing_library_is_named_with_its_extra(
     ("call", "module", "extra"),
     [
         (lambda: from_torch(None), "torch", "torch"),
-        (lambda: init_torch_(None, None, random_network()), "torch", "torch"),
         (lambda: register_skl2onnx(), "skl2onnx", "onnx"),
     ],
 )

@@ -1,7 +1,6 @@
 """PyTorch: modules out of networks, starts for layers, networks out of modules."""
 
 import io
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -12,7 +11,7 @@ from classifiers import classifier, rows
 from extras import need
 from greedynet import Network
 from greedynet.activations import ACTIVATIONS
-from greedynet.export import DisagreementError, fold_affine, from_torch, init_torch_, to_torch
+from greedynet.export import fold_affine, from_torch, to_torch
 from networks import (
     CLOSE,
     DEEP_KINDS,
@@ -84,8 +83,6 @@ def test_affine_term_that_cannot_become_neurons(activation: str):
     network = random_network(activation=activation)
     with pytest.raises(ValueError, match=r"`fold_affine` must be False for .* Write `fold_affine="):
         to_torch(network)
-    with pytest.raises(ValueError, match=r"`init_torch_` must have no linear term.*`to_torch\("):
-        init_torch_(torch.nn.Linear(3, 9), torch.nn.Linear(9, 1), network)
 
 
 def test_types_of_torch_are_understood():
@@ -208,80 +205,6 @@ def test_half_precision_is_refused():
         from_torch(module)
 
 
-# Into layers that exist
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n_outputs", [1, 3])
-@pytest.mark.parametrize("more", [0, 7])
-def test_layers_become_the_network(dtype: str, n_outputs: int, more: int):
-    network = replace(random_network(5, n_outputs), reach=np.inf)
-    n = fold_affine(network).n_neurons
-    first = torch.nn.Linear(3, n + more, dtype=getattr(torch, dtype))
-    second = torch.nn.Linear(n + more, n_outputs, dtype=getattr(torch, dtype))
-    before = first.weight[n:].clone(), first.bias[n:].clone()
-    init_torch_(first, second, network)
-    module = torch.nn.Sequential(first, torch.nn.ReLU(), second)
-    X = inputs(network)
-    assert_close(outputs(module, X, dtype), network, X, dtype)
-    assert torch.equal(first.weight[n:], before[0])
-    assert torch.equal(first.bias[n:], before[1])
-    assert not second.weight[:, n:].any()
-    assert first.weight.requires_grad
-    module(torch.ones(1, 3, dtype=first.weight.dtype)).sum().backward()
-    assert second.weight.grad is not None
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_layers_take_every_activation(activation: str, dtype: str):
-    network = random_network(5, 2, affine=activation not in UNFOLDED, activation=activation)
-    other = random_network(9, 2, affine=False, activation=activation)
-    module = to_torch(other, dtype=dtype, scaling="folded")
-    init_torch_(module[1], module[3], network)
-    X = inputs(network)
-    assert_close(outputs(module, X, dtype), network, X, dtype)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "error", "message"),
-    [
-        ((3, 6), (6, 1), ValueError, r"`linear1` must be nn.Linear\(3, 7\) or wider.*got .*3, 6"),
-        ((2, 7), (7, 1), ValueError, r"`linear1` must be nn.Linear\(3, 7\)"),
-        ((3, 8), (7, 1), ValueError, r"`linear2` must be nn.Linear\(8, 1\).*got nn.Linear\(7, 1\)"),
-        ((3, 7), (7, 2), ValueError, r"`linear2` must be nn.Linear\(7, 1\)"),
-        ((3, 7, False), (7, 1), ValueError, "`linear1` must have a bias"),
-        ((3, 7), (7, 1, False), ValueError, "`linear2` must have a bias"),
-    ],
-)
-def test_layers_that_do_not_fit_are_refused(
-    first: tuple, second: tuple, error: type[Exception], message: str
-):
-    linear1, linear2 = torch.nn.Linear(*first), torch.nn.Linear(*second)
-    before = linear1.weight.clone()
-    with pytest.raises(error, match=message):
-        init_torch_(linear1, linear2, random_network())
-    assert torch.equal(linear1.weight, before)
-
-
-def test_other_layers_are_refused():
-    with pytest.raises(TypeError, match=r"`linear2` must be a torch.nn.Linear, got ReLU"):
-        init_torch_(torch.nn.Linear(3, 7), torch.nn.ReLU(), random_network())
-    with pytest.raises(TypeError, match=r"`linear1` must be a torch.nn.Linear, got Conv1d"):
-        init_torch_(torch.nn.Conv1d(3, 7, 1), torch.nn.Linear(7, 1), random_network())
-
-
-def test_layers_stay_as_they_were_where_digits_are_lost():
-    network = Network(
-        np.array([[1.0], [1.0]]), np.array([1.0, 1.0 + 1e-6]), np.array([[-1e6], [1e6]])
-    )
-    module = torch.nn.Sequential(torch.nn.Linear(1, 4), torch.nn.Linear(4, 1))
-    before = {key: value.clone() for key, value in module.state_dict().items()}
-    with pytest.raises(DisagreementError, match="`init_torch_` made a model that differs"):
-        init_torch_(module[0], module[1], network)
-    assert all(torch.equal(value, before[key]) for key, value in module.state_dict().items())
-
-
 # The losses of trainings are the log-loss of the classifier's probabilities.
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_module_of_a_classifier_gives_logits(n_classes: int):
@@ -366,9 +289,3 @@ def test_module_of_two_layers_moves_between_precisions():
     module = to_torch(network, dtype="float64").float()
     X = inputs(network)
     assert_close(outputs(module, X, "float32"), network, X, "float32")
-
-
-def test_two_layers_have_no_place_in_layers_that_exist():
-    layers = torch.nn.Linear(3, 9), torch.nn.Linear(9, 1)
-    with pytest.raises(ValueError, match=r"must have one hidden layer.*`to_torch\(network\)`"):
-        init_torch_(*layers, random_deep_network())

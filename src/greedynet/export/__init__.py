@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from greedynet.export.onnx_model import register_skl2onnx as register_skl2onnx
     from greedynet.export.onnx_model import to_onnx as to_onnx
     from greedynet.export.torch_module import from_torch as from_torch
-    from greedynet.export.torch_module import init_torch_ as init_torch_
     from greedynet.export.torch_module import to_torch as to_torch
 
 _HOMES = {"DisagreementError": "agreement", "fold_affine": "fold"} | {

@@ -60,7 +60,7 @@ EXPORTERS = (
         suffix=".pt",
         libraries=("torch",),
         extra="torch",
-        more=("init_torch_", "from_torch"),
+        more=("from_torch",),
     ),
     Exporter(
         "keras",

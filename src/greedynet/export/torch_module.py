@@ -2,14 +2,13 @@
 
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greedynet.activations import Activation, odd_part
+from greedynet.activations import Activation
 from greedynet.export.agreement import check_agreement
 from greedynet.export.fold import fold_affine as folded
 from greedynet.export.fold import folds, with_hidden_layer
@@ -126,101 +125,19 @@ def _trained_layers(
     """Return the module of the layers that can be trained, and the inner layer."""
     layers = with_hidden_layer(folded(network) if fold_affine else network)
     weights = rounded_weights(layers, dtype, "to_torch")
-    activation = _activation(network, "to_torch")
+    from greedynet.export.torch_skip import ACTIVATION_MODULES, SkipNetwork
+
+    place = "greedynet.export.torch_skip.ACTIVATION_MODULES"
+    make_activation = translate(network, ACTIVATION_MODULES, "to_torch", place)
+    activation = make_activation(network.activation)
     intercept = weights.get("intercept", np.zeros(network.n_outputs, dtype=dtype))
     inner = _linear(torch, weights["inner_weights"], weights["biases"])
     if "linear_weights" not in weights:
         outer = _linear(torch, weights["outer_weights"].T, intercept)
         return torch.nn.Sequential(inner, activation, outer), inner
-    from greedynet.export.torch_skip import SkipNetwork
-
     outer = _linear(torch, weights["outer_weights"].T, None)
     affine = _linear(torch, weights["linear_weights"].T, intercept)
     return SkipNetwork(inner, activation, outer, affine), inner
-
-
-def init_torch_(linear1: "torch.nn.Linear", linear2: "torch.nn.Linear", network: Model) -> None:
-    """Initialise two layers in place with the weights of a network, for training.
-
-    The layers may be wider than the network: additional neurons keep their inner weights and get
-    zero outer weights, so that training starts from the network itself. An affine term is converted
-    to neurons. Apply the activation of the network between the layers. For a classifier, the
-    outputs are logits: one for two classes, otherwise one for each class.
-
-    The layers cannot clip inputs to the box of the training rows: beyond it they extrapolate. They
-    take inputs in their original units: scale columns that are not of size one before
-    the fit, or write `to_torch`, which has a layer for it; Adam would otherwise ruin the network.
-
-    Parameters
-    ----------
-    linear1 : torch.nn.Linear
-        From the inputs to the hidden layer.
-    linear2 : torch.nn.Linear
-        From the hidden layer to the outputs.
-    network : Network, fitted estimator, str or path
-        The network, with one hidden layer, or a saved file.
-
-    Raises
-    ------
-    DisagreementError
-        If the outputs differ from those of the network; the layers are then unchanged.
-    """
-    torch = require("torch", "torch", "init_torch_")
-    original = replace(as_network(network, "init_torch_"), reach=np.inf)
-    name = check_dtype(linear1.weight.dtype, "init_torch_")
-    activation = _activation(original, "init_torch_")
-    if original.ramps is not None:
-        raise ValueError(
-            "`network` of `init_torch_` must have one hidden layer, for two layers of weights, got "
-            "two: write `to_torch(network)`."
-        )
-    if original.bounds is not None:
-        raise ValueError(
-            "`network` of `init_torch_` must have no bounds on its outputs, which two layers of "
-            f"weights cannot hold, got {original.bounds.sentence()}: write `to_torch(network)`, or "
-            "pass `dataclasses.replace(network, bounds=None)` and clip the outputs yourself."
-        )
-    layers = _without_linear_term(original)
-    _check_layers(torch, linear1, linear2, layers)
-    weights = rounded_weights(layers, name, "init_torch_")
-    module = torch.nn.Sequential(linear1, activation, linear2)
-    before = {key: value.clone() for key, value in module.state_dict().items()}
-    with torch.no_grad():
-        n = layers.n_neurons
-        linear1.weight[:n] = torch.from_numpy(weights["inner_weights"])
-        linear2.weight[:, :n] = torch.from_numpy(weights["outer_weights"].T)
-        linear2.weight[:, n:] = 0.0
-        if linear1.bias is not None:
-            linear1.bias[:n] = torch.from_numpy(weights["biases"])
-        if linear2.bias is not None:
-            linear2.bias.zero_()
-            if "intercept" in weights:
-                linear2.bias[:] = torch.from_numpy(weights["intercept"])
-    try:
-        predict = _as_function(torch, module, linear1)
-        check_agreement(original, predict, dtype=name, caller="init_torch_")
-    except BaseException:
-        module.load_state_dict(before)
-        raise
-
-
-def _activation(network: Network, caller: str) -> Any:
-    """Return the module between the layers."""
-    from greedynet.export.torch_skip import ACTIVATION_MODULES
-
-    place = "greedynet.export.torch_skip.ACTIVATION_MODULES"
-    return translate(network, ACTIVATION_MODULES, caller, place)(network.activation)
-
-
-def _without_linear_term(network: Network) -> Network:
-    """Convert the affine term to neurons, since there are only two layers."""
-    if network.linear_weights is not None and odd_part(network.activation) is None:
-        raise ValueError(
-            "`network` of `init_torch_` must have no linear term with the activation "
-            f"{network.activation.name!r}, of which two neurons cannot form a linear function: "
-            "write `to_torch(network, fold_affine=False)`."
-        )
-    return folded(network)
 
 
 def _linear(torch: Any, weight: NDArray[Any], bias: NDArray[Any] | None) -> Any:
@@ -253,37 +170,6 @@ def _as_function(torch: Any, module: Any, inner: Any) -> Callable[[NDArray[Any]]
             return np.asarray(module(rows).cpu().numpy())
 
     return predict
-
-
-def _check_layers(torch: Any, linear1: Any, linear2: Any, network: Network) -> None:
-    for argument, layer in (("linear1", linear1), ("linear2", linear2)):
-        if not isinstance(layer, torch.nn.Linear):
-            raise TypeError(
-                f"`{argument}` must be a torch.nn.Linear, got {type(layer).__name__}: pass the "
-                "layer itself, such as `module[0]`."
-            )
-    n, d, t = network.n_neurons, network.n_features, network.n_outputs
-    if linear1.in_features != d or linear1.out_features < n:
-        raise ValueError(
-            f"`linear1` must be nn.Linear({d}, {n}) or wider, for {d} inputs and {n} neurons "
-            f"(including an affine term), got nn.Linear({linear1.in_features}, "
-            f"{linear1.out_features})."
-        )
-    if (linear2.in_features, linear2.out_features) != (linear1.out_features, t):
-        raise ValueError(
-            f"`linear2` must be nn.Linear({linear1.out_features}, {t}), from the neurons of "
-            f"`linear1` to {t} outputs, got nn.Linear({linear2.in_features}, "
-            f"{linear2.out_features})."
-        )
-    for argument, layer, needed in (
-        ("linear1", linear1, network.biases),
-        ("linear2", linear2, network.intercept),
-    ):
-        if layer.bias is None and needed is not None and needed.any():
-            raise ValueError(
-                f"`{argument}` must have a bias, because the network has one, got bias=False: "
-                f"write nn.Linear({layer.in_features}, {layer.out_features})."
-            )
 
 
 # A network from a module
