@@ -8,8 +8,6 @@ from functools import cache
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import greedynet
 import scopes
@@ -22,9 +20,6 @@ from greedynet import (
     OutputBounds,
 )
 from greedynet.exact import extremes, is_monotone, largest_difference, sensitivity
-from greedynet.export import (
-    register_skl2onnx,
-)
 from greedynet.losses import Quantile
 from greedynet.search import Dictionary
 from networks import assert_same, random_deep_network, random_network, write_state
@@ -284,23 +279,6 @@ def assert_exported(outputs, low, high, dtype="float32") -> None:
     values = outputs.astype(np.float64)
     assert low <= values.min() < low + 1e-6
     assert high - 1e-6 < values.max() <= high
-
-
-@pytest.mark.slow
-def test_pipeline_in_onnx():
-    need("onnxruntime")
-    skl2onnx = need("skl2onnx")
-    import onnxruntime
-
-    register_skl2onnx()
-    pipeline = make_pipeline(
-        StandardScaler(), GreedyNetRegressor(n_nodes=6, extrapolate=True, bounds=(0.1, 2.1))
-    )
-    pipeline.fit(X, Y + 0.1)
-    proto = skl2onnx.to_onnx(pipeline, X[:1].astype(np.float32), target_opset=17)
-    session = onnxruntime.InferenceSession(proto.SerializeToString())
-    (found,) = session.run(None, {"X": FAR.astype(np.float32)})
-    assert_exported(found, 0.1, 2.1)
 
 
 @compiled

@@ -1,37 +1,29 @@
-"""ONNX: models that onnxruntime runs, and pipelines through skl2onnx."""
+"""ONNX: models that onnxruntime runs."""
 
 import json
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.ensemble import VotingRegressor
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import greedynet
 from classifiers import KINDS as LABELS
-from classifiers import classifier, clear, labels_of, rows, with_logits
+from classifiers import classifier, clear, rows, with_logits
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, Network
+from greedynet import Network
 from greedynet.activations import ACTIVATIONS
-from greedynet.export import DisagreementError, register_skl2onnx, to_onnx
+from greedynet.export import to_onnx
 from networks import (
     CLOSE,
     DEEP_KINDS,
     DTYPES,
     FEW_KINDS_AND_DTYPES,
     assert_close,
-    fitted,
     inputs,
     kind,
     random_network,
 )
-from problems import SEARCHES
 
 onnx = need("onnx")
 runtime = need("onnxruntime")
@@ -45,15 +37,6 @@ def run_all(model: Path | bytes, X: np.ndarray) -> list[np.ndarray]:
     model = model if isinstance(model, bytes) else str(model)
     session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
     return session.run(None, {session.get_inputs()[0].name: X})
-
-
-def converted(model: Pipeline | GreedyNetRegressor, X: np.ndarray, **how: Any) -> list[np.ndarray]:
-    """Return the outputs of what skl2onnx makes of a model."""
-    skl2onnx = need("skl2onnx")
-    register_skl2onnx()
-    register_skl2onnx()  # once more does no harm
-    proto = skl2onnx.to_onnx(model, X[:1], target_opset=17, **how)
-    return run_all(proto.SerializeToString(), X)
 
 
 @pytest.mark.parametrize(("name", "dtype"), [*FEW_KINDS_AND_DTYPES, *product(DEEP_KINDS, DTYPES)])
@@ -187,122 +170,3 @@ def test_names_of_a_classifiers_outputs_are_fixed(tmp_path: Path):
     np.testing.assert_allclose(
         run(tmp_path / "x", X)[:, 0], classifier().decision_function(X), rtol=1e-10
     )
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("kind", ["text", "float"])
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_classifier_in_a_pipeline(n_classes: int, kind: str, dtype: str):
-    X = rows()
-    model = make_pipeline(StandardScaler(), GreedyNetClassifier(6, alpha=1e-2))
-    model.fit(X, labels_of(X, n_classes, kind))
-    given = X.astype(dtype)
-    labels, probabilities = converted(model, given, options={"zipmap": False})
-    assert probabilities.dtype == dtype
-    np.testing.assert_allclose(probabilities, model.predict_proba(given), rtol=0, atol=CLOSE[dtype])
-    sure = clear(model, given, 2 * CLOSE[dtype])
-    np.testing.assert_array_equal(labels[sure], model.predict(given)[sure])
-
-
-# Names, types and shapes of the outputs are those of a classifier of scikit-learn's own.
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"zipmap": False},
-        {"zipmap": "columns"},
-        {"zipmap": False, "nocl": True},
-        {"zipmap": False, "output_class_labels": True},
-        {"zipmap": False, "raw_scores": True},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_options_are_those_of_other_classifiers(n_classes: int, options: dict):
-    skl2onnx = need("skl2onnx")
-    register_skl2onnx()
-    X = rows().astype(np.float32)
-    y = labels_of(X, n_classes, "text")
-    made, outputs = [], []
-    for step in (GreedyNetClassifier(6, alpha=1e-2), LogisticRegression()):
-        model = make_pipeline(StandardScaler(), step).fit(X, y)
-        proto = skl2onnx.to_onnx(model, X[:1], target_opset=17, options={id(step): options})
-        made.append([(value.name, value.type) for value in proto.graph.output])
-        outputs.append(run_all(proto.SerializeToString(), X))
-        if "raw_scores" in options:
-            scores = model.decision_function(X)
-            scores = np.column_stack([-scores, scores]) if n_classes == 2 else scores
-            np.testing.assert_allclose(outputs[-1][1], scores, rtol=1e-3, atol=1e-3)
-        elif "nocl" in options:
-            np.testing.assert_array_equal(model.classes_[outputs[-1][0]], model.predict(X))
-        elif not options:
-            found = [[row[label] for label in model.classes_] for row in outputs[-1][1]]
-            np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-4)
-    assert made[0] == made[1]
-    for ours, theirs in zip(*outputs, strict=True):
-        assert type(ours) is type(theirs)
-        assert np.shape(ours) == np.shape(theirs)
-
-
-# Pipelines
-
-
-def pipeline(n_outputs: int, **parameters: Any) -> tuple[Pipeline, np.ndarray]:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(100, 3)) * [1, 20, 300] + [0, 50, 1000]
-    Y = np.stack([X[:, 0] ** 2 + X[:, 1], X[:, 2] * X[:, 0]], axis=1)[:, :n_outputs]
-    regressor = GreedyNetRegressor(n_nodes=12, **parameters)
-    return make_pipeline(StandardScaler(), regressor).fit(X, Y[:, 0] if n_outputs == 1 else Y), X
-
-
-def assert_converted(model: Pipeline, X: np.ndarray, dtype: str) -> None:
-    (got,) = converted(model, X.astype(dtype))
-    wanted = model.predict(X.astype(dtype)).reshape(len(X), -1)
-    assert got.dtype == dtype
-    assert got.shape == wanted.shape
-    assert (np.abs(got - wanted).max(axis=0) < CLOSE[dtype] * np.abs(wanted).max(axis=0)).all()
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n_outputs", [1, 2])
-@pytest.mark.parametrize(
-    "parameters", [*({"search": search} for search in SEARCHES), {"hidden_layers": 2}], ids=str
-)
-def test_pipeline_converts(dtype: str, n_outputs: int, parameters: dict):
-    model, X = pipeline(n_outputs, **parameters)
-    assert (model[-1].network_.ramps is None) == ("hidden_layers" not in parameters)
-    assert_converted(model, X, dtype)
-
-
-def test_whole_numbers_go_in():
-    X = np.arange(40).reshape(20, 2) % 7
-    model = GreedyNetRegressor(n_nodes=5).fit(X, X[:, 0] * X[:, 1])
-    (got,) = converted(model, X)
-    np.testing.assert_allclose(got[:, 0], model.predict(X), rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_every_activation_converts(dtype: str, activation: str):
-    model, X = pipeline(2)
-    network = random_network(12, 2, activation=activation)
-    model[-1].network_ = replace(network, input_range=np.array([[-2.0] * 3, [2.0] * 3]))
-    assert_converted(model, X, dtype)
-
-
-def test_two_networks_in_one_graph():
-    _, X = pipeline(1)
-    parts = [(str(n), GreedyNetRegressor(n_nodes=n)) for n in (4, 9)]
-    model = VotingRegressor(parts).fit(X, X[:, 0] ** 2)
-    (got,) = converted(model, X)
-    np.testing.assert_allclose(got[:, 0], model.predict(X), rtol=1e-10, atol=1e-10)
-
-
-def test_conversion_refuses_what_disagrees():
-    model = fitted()
-    # Two neurons that differ by 1e-6 and cancel: their difference is below float32's digits.
-    model.network_ = Network(
-        np.ones((2, 2)), np.array([1.0, 1.0 + 1e-6]), np.array([[-1e6], [1e6]])
-    )
-    with pytest.raises(DisagreementError, match="`skl2onnx` made a model that differs"):
-        converted(model, np.ones((1, 2), dtype=np.float32))

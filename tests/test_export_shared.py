@@ -30,7 +30,6 @@ from greedynet.export import (
     DisagreementError,
     fold_affine,
     from_torch,
-    register_skl2onnx,
     to_c,
 )
 from greedynet.export.agreement import (
@@ -669,7 +668,6 @@ def test_missing_library_is_named_with_its_extra(
     ("call", "module", "extra"),
     [
         (lambda: from_torch(None), "torch", "torch"),
-        (lambda: register_skl2onnx(), "skl2onnx", "onnx"),
     ],
 )
 def test_library_of_another_function_is_named_with_its_extra(
@@ -696,7 +694,7 @@ def test_broken_library_speaks_for_itself(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_importing_the_exporters_loads_no_library():
-    heavy = ("torch", "jax", "onnx", "onnxruntime", "skl2onnx", "keras")
+    heavy = ("torch", "jax", "onnx", "onnxruntime", "keras")
     code = (
         "import sys; from greedynet.export import *; "
         f"print(*[name for name in {heavy!r} if name in sys.modules])"

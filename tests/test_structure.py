@@ -127,7 +127,6 @@ HEAVY = (
     "optax",
     "onnx",
     "onnxruntime",
-    "skl2onnx",
     "keras",
     "dask",
     "distributed",

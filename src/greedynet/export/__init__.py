@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from greedynet.export.jax_function import to_jax as to_jax
     from greedynet.export.keras_model import from_keras as from_keras
     from greedynet.export.keras_model import to_keras as to_keras
-    from greedynet.export.onnx_model import register_skl2onnx as register_skl2onnx
     from greedynet.export.onnx_model import to_onnx as to_onnx
     from greedynet.export.torch_module import from_torch as from_torch
     from greedynet.export.torch_module import to_torch as to_torch

@@ -51,7 +51,6 @@ EXPORTERS = (
         extra="onnx",
         class_outputs='outputs "label" and "probabilities",',
         has_labels=True,
-        more=("register_skl2onnx",),
     ),
     Exporter(
         "torch",

@@ -58,10 +58,7 @@ def as_parts(model: Model, caller: str) -> Parts:
         return Parts(found, classes, filling)
     advice = ""
     if isinstance(found, Pipeline):
-        advice = (
-            " Its last step is `pipeline[-1]`, for inputs that are already transformed; a whole "
-            "pipeline can be converted by skl2onnx after `greedynet.export.register_skl2onnx()`."
-        )
+        advice = " Its last step is `pipeline[-1]`, for inputs that are already transformed."
     raise TypeError(
         f"`model` of `{caller}` must be a Network, a fitted greedynet estimator or a saved "
         f"file, got {type(found).__name__}.{advice}"

@@ -1,4 +1,4 @@
-"""The ONNX operators of a network, the same in a model of its own and in a pipeline.
+"""The ONNX operators of a network.
 
 In the order of the operators: where gaps have been learned, `IsNaN -> Where` of the inputs, beside
 their indicators; the box of the inputs, `Max -> Min`; the ramps of a first layer, `Gather -> Sub ->
@@ -50,13 +50,9 @@ class Node:
 
 @dataclass
 class Graph:
-    """Operators in order and their constant arrays, in one precision.
-
-    `unique` makes a unique name from a word.
-    """
+    """Operators in order and their constant arrays, in one precision."""
 
     dtype: DType
-    unique: Callable[[str], str]
     nodes: list[Node] = field(default_factory=list)
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
@@ -66,6 +62,10 @@ class Graph:
         output = to or self.unique(operator.lower())
         self.nodes.append(Node(operator, names, output, attributes))
         return output
+
+    def unique(self, word: str) -> str:
+        """Return a name that no other value has."""
+        return f"greedynet_{word}_{len(self.nodes) + len(self.arrays)}"
 
     def cast(self, value: str) -> str:
         """Append the conversion of a value to the type of all others; return its name."""
@@ -168,17 +168,17 @@ ACTIVATION_OPERATORS: dict[str, Translation] = {
 # The network
 
 
-def add_network(graph: Graph, network: Network, X: str, caller: str, *, to: str = "") -> str:
+def add_network(graph: Graph, network: Network, X: str, *, to: str = "") -> str:
     """Add the operators from the input `X` to the outputs; return the name of the outputs."""
     layers = with_hidden_layer(network)
     activation = translate(layers, ACTIVATION_OPERATORS, "to_onnx", _PLACE)
-    weights = rounded_weights(layers, graph.dtype, caller)
+    weights = rounded_weights(layers, graph.dtype, "to_onnx")
     names = {name: graph.constant(name, array) for name, array in weights.items()}
     box = rounded_box(network, graph.dtype)
     if box is not None:
         X = graph.add("Max", X, graph.constant("box", box[0]))
         X = graph.add("Min", X, graph.constant("box", box[1]))
-    ramps = rounded_ramps(network.ramps, graph.dtype, caller)
+    ramps = rounded_ramps(network.ramps, graph.dtype, "to_onnx")
     if ramps is not None:
         X = _add_ramps(graph, ramps, X)
     constant = (names["intercept"],) if "intercept" in names else ()
@@ -220,10 +220,8 @@ def _add_ramps(graph: Graph, ramps: RampTable, X: str) -> str:
     return graph.add("Concat", X, r, axis=1)
 
 
-def add_classes(
-    graph: Graph, logits: str, labels: NDArray[Any], to: tuple[str, str], *, raw: bool = False
-) -> None:
-    """Add the operators from logits to labels and probabilities, or logits of each class if `raw`.
+def add_classes(graph: Graph, logits: str, labels: NDArray[Any], to: tuple[str, str]) -> None:
+    """Add the operators from logits to labels and probabilities.
 
     The single logit `f` of two classes becomes the two logits `-f / 2` and `f / 2`, which is exact,
     with the softmax `1 / (1 + exp(f))` and `1 / (1 + exp(-f))`. onnxruntime subtracts the largest
@@ -235,7 +233,4 @@ def add_classes(
         halves = graph.add("Mul", logits, graph.constant("halves", [[-0.5, 0.5]]))
     index = graph.add("ArgMax", halves, axis=1, keepdims=0)
     graph.add("Gather", graph.table("classes", labels), index, to=label, axis=0)
-    if not raw:
-        graph.add("Softmax", halves, to=probabilities, axis=1)
-    else:
-        graph.add("Mul", halves, 2.0 if len(labels) == 2 else 1.0, to=probabilities)  # -f and f
+    graph.add("Softmax", halves, to=probabilities, axis=1)
