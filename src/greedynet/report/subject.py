@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from greedynet.estimators.saving import SaveMixin
@@ -183,9 +184,10 @@ def as_columns(model: Any) -> TableModel:
     if isinstance(model, TableModel):
         return model
     if not isinstance(model, Network | SaveMixin):
+        last = ": pass its last step, `pipeline[-1]`" if isinstance(model, Pipeline) else ""
         raise TypeError(
             "`model` must be a TableModel, a fitted greedynet estimator or a Network, got "
-            f"{type(model).__name__}."
+            f"{type(model).__name__}{last}."
         )
     if isinstance(model, SaveMixin):
         check_is_fitted(model)

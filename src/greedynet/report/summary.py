@@ -77,17 +77,13 @@ def _held_out(subject: Subject) -> dict[str, Any]:
     return {"rows": len(held), "how": how, "measure": measure, "constant": constant, **found}
 
 
-def suggestions(
-    subject: Subject, scores: dict[str, dict[str, Any]], model_file: str | None
-) -> list[str]:
-    """Return suggestions for improvement; those for a pipeline, without a file, are in Python."""
+def suggestions(subject: Subject, scores: dict[str, dict[str, Any]], model_file: str) -> list[str]:
+    """Return suggestions for improvement."""
     found = []
     if subject.shown is None:
-        how = f"greedynet report {model_file} data.csv"
-        if model_file is None:
-            how = "write_report(pipeline, path, X, y)"
         found.append(
-            f"Predictions, effects, importance and residuals need rows. Pass them with: {how}"
+            "Predictions, effects, importance and residuals need rows. Pass them with: greedynet "
+            f"report {model_file} data.csv"
         )
     gap = _gap(scores)
     if gap is not None and gap > 1.5:
@@ -96,10 +92,10 @@ def suggestions(
             "rows would help most."
         )
     if subject.held_out is None and subject.about.get("validation") is None:
-        how = f"greedynet evaluate {model_file} other.csv"
-        if model_file is None:
-            how = "write_report(pipeline, path, X, y, held_out=(X_test, y_test))"
-        found.append(f"Evaluate it on rows that were not used in the fit: {how}")
+        found.append(
+            "Evaluate it on rows that were not used in the fit: greedynet evaluate "
+            f"{model_file} other.csv"
+        )
     r2 = min((s["r2"] for s in scores.values() if s.get("r2") is not None), default=1.0)
     if r2 < 0.5:
         found.append("Much of the variance is unexplained: look for more informative inputs.")
@@ -178,16 +174,10 @@ def score_table(scores: dict[str, dict[str, Any]]) -> list[list[str]]:
 
 
 _ON_A_LINE = 4
-_OF_PIPELINE = """pipeline.predict(X)  # columns as they were before the first step
-
-# The network alone, for inputs as the steps before it make them:
-pipeline[-1].save("model.safetensors")"""
 
 
-def code_blocks(subject: Subject, model_file: str | None) -> dict[str, str]:
+def code_blocks(subject: Subject, model_file: str) -> dict[str, str]:
     """Return code examples by the name of their language or tool."""
-    if model_file is None:
-        return {"Python": _OF_PIPELINE}
     file = model_file.replace("\\", "\\\\").replace('"', '\\"')
     python = f'import greedynet\n\nmodel = greedynet.load("{file}")\n'
     if subject.about:

@@ -2,16 +2,10 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
-
-from greedynet.estimators.saving import SaveMixin
 from greedynet.report.page import code_html, list_html, page, paragraphs_html, table_html
 from greedynet.report.sections import SECTIONS, section_data
 from greedynet.report.subject import (
@@ -27,7 +21,7 @@ from greedynet.report.subject import (
 from greedynet.report.summary import code_blocks, paragraphs, score_table, suggestions, title
 from greedynet.support.files import check_target, write_atomically
 from greedynet.support.threads import deterministic_threads
-from greedynet.tables.columns import Columns, Input, Missing
+from greedynet.tables.columns import Missing
 from greedynet.tables.hold_out import has_scores, held_out_mask
 from greedynet.tables.load import as_labelled_model, open_like
 from greedynet.tables.model import TableModel
@@ -59,10 +53,8 @@ def write_report(
 
     Parameters
     ----------
-    model : TableModel, estimator, Network or Pipeline
-        A fitted model: our estimators, or a pipeline of scikit-learn that ends in one. Of a
-        pipeline, the report is about the network and its inputs, which are what the steps before
-        make of `X`, by the names of their `get_feature_names_out`.
+    model : TableModel, estimator or Network
+        A fitted model. Of a pipeline, the last step, with rows as the steps before make them.
     path : str or path
         File to write, such as "report.html".
     X : array-like of shape (n_rows, n_features), or a table, or None, default=None
@@ -87,7 +79,7 @@ def write_report(
     output : int or None, default=None
         Output to show, if the model has several.
     model_file : str, default="model.safetensors"
-        File of the model, for the code at the end of the page; not used for a pipeline.
+        File of the model, for the code at the end of the page.
 
     Examples
     --------
@@ -104,10 +96,6 @@ def write_report(
     """
     check_target(path)
     target = None if target is None else str(target)
-    file: str | None = Path(model_file).name
-    if isinstance(model, Pipeline):
-        model, X, y, held_out = _through_pipeline(model, X, y, held_out, target)
-        file = None
     table = as_columns(model)
     which = 0 if table.classes_ is not None else check_output(table.network.n_outputs, output)
 
@@ -136,7 +124,7 @@ def write_report(
     name = target or table.target or ("y" if table.classes_ is None else "the class")
     subject = Subject(table, name, rows, held, which)
     with deterministic_threads(1):  # many small products, which threads would slow down
-        text = report_page(subject, file)
+        text = report_page(subject, Path(model_file).name)
     write_atomically(path, text.encode("utf-8"))
 
 
@@ -159,8 +147,8 @@ def _check_table(source: Any) -> Any:
     return source
 
 
-def report_page(subject: Subject, file: str | None) -> str:
-    """Return the page about a model, which has a file, unless it is a pipeline."""
+def report_page(subject: Subject, file: str) -> str:
+    """Return the page about a model, which has a file."""
     scores = known_scores(subject)
     parts = {
         "summary": paragraphs_html(paragraphs(subject, scores)),
@@ -186,59 +174,3 @@ def known_scores(subject: Subject) -> dict[str, dict[str, Any]]:
     if subject.rows is not None:
         scores[row_label(subject, subject.rows)] = subject.scores(subject.rows)
     return scores
-
-
-def _through_pipeline(
-    pipeline: Pipeline, X: Any, y: Any, held_out: Any, target: str | None
-) -> tuple[TableModel, Any, Any, Any]:
-    """Return the last step with the names of its inputs, and the rows as the others make them."""
-    last, before = pipeline.steps[-1][1], pipeline[:-1]
-    if not isinstance(last, SaveMixin):
-        raise TypeError(
-            "`model` must be a Pipeline that ends in a greedynet estimator, got one that ends in "
-            f"{type(last).__name__}: report on a pipeline whose last step is ours."
-        )
-    check_is_fitted(last)
-    X, y = _transformed(before, X, y, target)
-    if held_out is not None:
-        held_X, held_y = held_out if isinstance(held_out, tuple | list) else (held_out, None)
-        held_out = _transformed(before, held_X, held_y, target)
-    return _named(last, before), X, y, held_out
-
-
-def _transformed(before: Pipeline, X: Any, y: Any, target: str | None) -> tuple[Any, Any]:
-    """Return rows after the steps before the last, and their targets."""
-    if X is None:
-        return None, None
-    if y is None:
-        X, y = _inputs_and_target(X, target)
-    found = before.transform(X) if len(before.steps) else X
-    if hasattr(found, "toarray"):  # a sparse matrix, as of one-hot encoding
-        found = found.toarray()
-    return np.asarray(found, dtype=np.float64), y
-
-
-def _inputs_and_target(X: Any, target: str | None) -> tuple[Any, Any]:
-    is_frame = hasattr(X, "columns") and hasattr(X, "drop") and not isinstance(X, Mapping)
-    if not is_frame or target is None or target not in list(X.columns):
-        got = "no `y`" if is_frame else f"{type(X).__name__} without `y`"
-        raise ValueError(
-            "`y` must be given with the rows of a pipeline, or be a column of a data frame that "
-            f"`target` names, got {got}: write `write_report(pipeline, path, X, y)`; for rows held "
-            "out, `held_out=(X, y)`."
-        )
-    return X[[name for name in X.columns if name != target]], X[target]
-
-
-def _named(last: Any, before: Pipeline) -> TableModel:
-    """Return the last step with the names that the steps before give its inputs, if they do."""
-    model = as_columns(last)
-    if not before.steps:
-        return model
-    try:
-        names = [str(name) for name in before.get_feature_names_out()]
-    except (AttributeError, ValueError):  # a step gives none, or the inputs had none
-        return model
-    if model.network.feature_names is not None or len(names) != model.network.n_features:
-        return model
-    return replace(model, columns=Columns(tuple(Input(name) for name in names)))
