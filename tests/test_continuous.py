@@ -495,7 +495,8 @@ def test_a_step_goes_up_the_score_by_gauss_and_newton(name, weighted, n_outputs)
     assert (scores > 0).all()
     scale = np.ones((60, 1)) if target.row_scale is None else target.row_scale
     P = np.eye(60) - target.factor.Q @ target.factor.Q.T
-    for w, c, step in zip(W, weights, _gauss_newton_steps(W, weights, target), strict=True):
+    steps = _gauss_newton_steps(W, weights, target, damping=1e-3)
+    for w, c, step in zip(W, weights, steps, strict=True):
         J = target.activation.slope(target.X1 @ w)[:, None] * target.X1 * scale
         system = J.T @ P @ J + 1e-3 * np.trace(J.T @ J) / 3 * np.eye(3)
         wanted = gradient_of(target, w) / (2 * c @ c)
