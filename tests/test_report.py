@@ -403,8 +403,7 @@ def test_growth_is_that_of_the_fit(shown, tmp_path, name, parameters):
     model = kind(**({"max_nodes": 8} | parameters)).fit(known.X, known.y)
     model.save(tmp_path / "m.safetensors")
     for one in (model, greedynet.load(tmp_path / "m.safetensors")):
-        data, text = shown(one, known.X, known.y)
-        growth, path = data["growth"], model.path_
+        growth, path = shown(one, known.X, known.y)[0]["growth"], model.path_
         assert growth["nodes"] == path.n_nodes.tolist()
         assert growth["nodes"][growth["kept"]] == model.n_nodes_
         np.testing.assert_allclose(growth["training"], path.training_errors, rtol=1e-4)
@@ -419,7 +418,6 @@ def test_growth_is_that_of_the_fit(shown, tmp_path, name, parameters):
             "Error on training rows and on held-out rows at every width that was tried; the dot is "
             "the network that was kept."
         )
-        assert "All its neurons were corrected jointly." in text or not classes
 
 
 def test_networks_alone_constants_and_outputs(shown):

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,14 +130,6 @@ class SelectionPath:
     def network_at(self, n_nodes: int) -> Network:
         """Return the network of a width of the path."""
         return self.networks[self.position(n_nodes)]
-
-    @property
-    def is_corrected(self) -> bool:
-        """Whether wider networks are not narrower ones with further neurons."""
-        return any(
-            not np.array_equal(a.inner_weights, b.inner_weights[: a.n_neurons])
-            for a, b in pairwise(self.networks)
-        )
 
     def expected_error(self, position: int) -> float | None:
         """Return the error to expect on new rows at a width, in the units of the outputs."""

@@ -136,20 +136,8 @@ def _width(subject: Subject) -> str:
     if path.stop_reason is StopReason.VALIDATED and select != "best":
         within = "a standard error" if select == "1se" else percent(select)
         why = f"It is the smallest whose error on held-out rows is within {within} of the best."
-    return f"{text}. {why}{_grown(subject)}"
-
-
-def _grown(subject: Subject) -> str:
-    """Return what was done to the neurons beside adding them."""
-    network, path = subject.network, subject.path
-    assert path is not None
-    said = []
-    if path.is_corrected and network.n_neurons:
-        said.append("all its neurons were corrected jointly")
-    if is_trained(subject):
-        said.append("finally it was trained further by backpropagation")
-    text = ", and ".join(said)
-    return f" {text[0].upper()}{text[1:]}." if text else ""
+    trained = " Finally it was trained further by backpropagation." if is_trained(subject) else ""
+    return f"{text}. {why}{trained}"
 
 
 def _gap(scores: dict[str, dict[str, Any]]) -> float | None:
