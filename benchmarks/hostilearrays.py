@@ -163,7 +163,6 @@ def _dictionaries():
         "min_active": [1, 10**9],
         "memory_budget": [1, 1e300],
         "rule": ["oga"],
-        "weakness": [0.5, 1e-300],
         "reduction": ["ridgelet"],
     }
     return [Dictionary(**{name: value}) for name, values in changed.items() for value in values]

@@ -21,8 +21,7 @@ import numpy as np
 
 from greedynet.linalg.factor import Factor
 from greedynet.paper import load_example
-from greedynet.search import DictionarySearch, WeakSearch
-from greedynet.search.atom_search import grouped
+from greedynet.search import DictionarySearch
 from greedynet.search.dictionary import MEMORY_BUDGET, Atoms
 from greedynet.support.threads import deterministic_threads
 
@@ -79,19 +78,6 @@ def high_water():
     return 1024 * int(next(line for line in status.splitlines() if "VmHWM" in line).split()[1])
 
 
-def looked_at(example, n_steps):
-    """Share of the dictionary the weak algorithm looks at, and the error it reaches."""
-    order = grouped(example.sphere, len(example.X_train))
-    dictionary = Atoms(example.sphere[order], example.X_train, labels=order)
-    size = np.linalg.norm(example.y_train)
-    for rule in ("ols", "oga"):
-        for weakness in (1.0, 0.7, 0.5, 0.3):
-            search = WeakSearch(dictionary, rule, weakness)
-            factor = select(dictionary, example.y_train, n_steps, search)
-            share = search.n_seen / (n_steps * len(dictionary))
-            yield rule, weakness, share, factor.residual_norm / size
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--example", type=int, default=5)
@@ -115,9 +101,6 @@ def main():
             f"  peak, blocks   {peak / 2**20:8,.0f} MiB  budget {budget / 2**20:,.0f} MiB  "
             f"ratio {peak / budget:.2f}  (at most 1)"
         )
-    print("  weak greedy, 40 steps: share of the dictionary looked at, training error")
-    for rule, weakness, share, error in looked_at(example, min(n_steps, 40)):
-        print(f"    {rule}  t = {weakness:.1f}   {share:5.0%}   {error:.3f}")
 
 
 if __name__ == "__main__":

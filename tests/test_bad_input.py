@@ -189,7 +189,6 @@ def test_parameters_out_of_range(fitted, name, expected, values):
         ("n_points", r"an int in the range \[1, inf\) or None", [0, -5, 2.5]),
         ("min_active", r"an int in the range \[1, inf\) or None", [0, -1, 2.5]),
         ("rule", "a str among {.*'ols'.*}", ["omp", None]),
-        ("weakness", r"a float in the range \(0.0, 1.0\]", [0, -1, 1.1, np.nan]),
         ("reduction", r"a float in the range \[0.0, 1.0\), a str among", [-1, 1, "radon", np.nan]),
         ("memory_budget", r"a float in the range \[1.0, inf\)", [0, -1, "1GB", np.nan]),
     ],
@@ -264,11 +263,9 @@ def test_losses_that_are_none(fitted, loss, message):
 
 
 @pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "chebyshev", 1.5])
-@pytest.mark.parametrize(("name", "value"), [("alpha", 1e-3), ("search__weakness", 0.5)])
-def test_parameters_of_the_squared_loss_with_another(fitted_dictionary, loss, name, value):
-    own = name.removeprefix("search__")
-    message = f'`{own}` requires loss="squared_error", got it with loss={loss!r}: omit `{own}`'
-    refuse(fitted_dictionary, ValueError, message, loss=loss, **{name: value})
+def test_a_ridge_of_a_dictionary_with_another_loss(fitted_dictionary, loss):
+    message = f'`alpha` requires loss="squared_error", got it with loss={loss!r}: omit `alpha`'
+    refuse(fitted_dictionary, ValueError, message, loss=loss, alpha=1e-3)
 
 
 @pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "chebyshev", 1.5])
@@ -343,7 +340,7 @@ def test_interrupt_by_a_callback(fitted):
     [
         *[(search, mode) for search in SEARCHES for mode in ({}, {"cv": 2}, {"n_jobs": 2})],
         ("continuous", {"correct": False}),
-        ("dictionary", {"search__weakness": 0.5}),
+        ("dictionary", {}),
     ],
 )
 def test_interrupt_in_the_middle_of_growing(monkeypatch, error, search, parameters):

@@ -84,7 +84,6 @@ FITS: dict[str, Callable] = {
     "n_nodes as grown": regression(correct=False, n_nodes=7, max_nodes=None),
     "dictionary": regression(search=Dictionary(n_points=500)),
     "dictionary, as grown": regression(search=Dictionary(n_points=500), correct=False),
-    "weak": regression(search=Dictionary(n_points=3_000, weakness=0.7)),
     "tanh": regression(activation="tanh", max_nodes=5),
     "relu2": regression(activation="relu2", max_nodes=5),
     "several outputs": regression(y=np.column_stack([CLEAN, NOISY])),
@@ -280,7 +279,7 @@ def test_an_interrupted_fit_ends_with_the_same_network(name, tmp_path, work):
 
 
 # Of every kind one: those of the same growth write the same notes.
-WRITTEN = ("default", "averages in threads", "X_val", "as grown", "weak", "two layers")
+WRITTEN = ("default", "averages in threads", "X_val", "as grown", "dictionary", "two layers")
 WRITTEN += ("one or two layers", "absolute_error", "sampled", "blocks", "classes", "two classes")
 
 
@@ -298,7 +297,7 @@ def test_a_fit_that_was_killed_after_a_write_ends_with_the_same_network(name, mo
         assert not moments.file.exists()
 
 
-@pytest.mark.parametrize("name", ["averages", "dictionary, as grown", "weak"])
+@pytest.mark.parametrize("name", ["averages", "dictionary, as grown", "dictionary"])
 def test_a_fit_may_be_interrupted_again_and_again(name, tmp_path, work):
     fit, n_interruptions, n_computed = FITS[name], 0, 0
     wanted, n_stages = whole(name)

@@ -36,9 +36,8 @@ MODES = {
         {"select": "last", "max_nodes": 12},
         {"n_nodes": 4},
         {"rule": "oga"},
-        {"weakness": 0.5},
         {"alpha": 1e-3},
-        {"weakness": 0.5, "rule": "oga", "alpha": 1e9, "memory_budget": 20_000},
+        {"rule": "oga", "alpha": 1e9, "memory_budget": 20_000},
     ],
 }
 EACH_MODE = [(search, mode) for search in SEARCHES for mode in MODES[search]]
@@ -243,11 +242,10 @@ def test_a_constant_output_among_others(data, search, mode):
     np.testing.assert_array_equal(found[:, 2], 0)
 
 
-@pytest.mark.parametrize("weakness", [1.0, 0.5])
 @pytest.mark.parametrize("value", [0.0, 3.0])
-def test_reduction_for_a_constant_target(data, value, weakness):
+def test_reduction_for_a_constant_target(data, value):
     X, _ = data
-    model = dictionary(reduction="ridgelet", weakness=weakness).fit(X, np.full(40, value))
+    model = dictionary(reduction="ridgelet").fit(X, np.full(40, value))
     np.testing.assert_allclose(model.predict(X), value)
 
 
@@ -358,7 +356,6 @@ def test_equal_inputs_with_different_outputs_give_their_mean(search, mode):
         ("continuous", {"alpha": 0.1}),
         ("dictionary", {}),
         ("dictionary", {"rule": "oga"}),
-        ("dictionary", {"weakness": 0.5}),
         ("dictionary", {"alpha": 0.1}),
         ("dictionary", {"min_active": 1000}),
     ],

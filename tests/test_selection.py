@@ -12,8 +12,7 @@ from greedynet.linalg import unlocked
 from greedynet.linalg.factor import Factor
 from greedynet.linalg.weights import misfit, outer_weights
 from greedynet.paper import load_example
-from greedynet.search import DictionarySearch, WeakSearch
-from greedynet.search.atom_search import grouped
+from greedynet.search import DictionarySearch
 from greedynet.search.dictionary import Atoms
 from greedynet.search.ridgelet import collapsed_profile, profile, quadrature_weights, spacing
 from greedynet.support.threads import Pool
@@ -299,7 +298,7 @@ def test_bad_data_for_the_dictionary(change, message):
         Atoms(**{"points": some_points(2), "X": noisy(n_rows=40)[0]} | change)
 
 
-# Both rules match their definition, step by step; the weak version keeps its promise.
+# Both rules match their definition, step by step.
 
 
 RULES = ["ols", "oga"]
@@ -380,57 +379,17 @@ def test_drift_does_not_show(rule):
     np.testing.assert_allclose(search._outside[unused], outside[unused], atol=1e-12)
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize(("weakness", "n_outputs"), [(1.0, 2), (0.8, 1), (0.5, 2), (0.2, 1)])
-def test_weak_choice_is_within_its_factor_of_the_best(rule, weakness, n_outputs):
-    X, y = noisy(n_rows=2500, n_features=2)
-    Y = np.column_stack([y, np.sin(5 * X[:, 0])])[:, :n_outputs]
-    points = some_points(2, 1500)
-    order = grouped(points, len(X))
-    dictionary = Atoms(points[order], X, labels=order)
-    search = WeakSearch(dictionary, rule, weakness)
-    assert len(search._groups) > 30
-    factor = Factor(Y)
-    for _ in range(12):
-        found = search.propose(factor)
-        correlations = np.linalg.norm(dictionary.correlate(factor.residual), axis=1)
-        if rule == "ols":
-            outside = 1 - np.sum(dictionary.correlate(factor.Q) ** 2, axis=1)
-            correlations = np.where(outside > 1e-10, correlations, 0)
-            correlations /= np.sqrt(np.maximum(outside, 1e-10))
-        taken = correlations[dictionary.labels == found.index][0]
-        assert taken >= weakness * correlations.max() * (1 - 1e-9)
-        assert factor.append(found.column)
-        search.accept(factor)
-
-
-def test_weak_search_looks_at_part_of_the_dictionary():
-    X, y = noisy(n_rows=2500, n_features=2)
-    points = some_points(2, 1500)
-    order = grouped(points, len(X))
-    dictionary = Atoms(points[order], X, labels=order)
-    shares = []
-    for weakness in (0.9, 0.3):
-        search = WeakSearch(dictionary, "oga", weakness)
-        run(search, y, 20)
-        shares.append(search.n_seen / (20 * len(dictionary)))
-    assert shares[1] < shares[0] < 0.8
-    assert shares[1] < 0.4
-
-
-@pytest.mark.parametrize("search", [DictionarySearch, WeakSearch])
-def test_search_ends_when_the_atoms_are_spent(search):
+def test_search_ends_when_the_atoms_are_spent():
     X, y = noisy(n_rows=8)
-    chosen, factor = run(search(Atoms(some_points(2, 500), X)), y, 20)
+    chosen, factor = run(DictionarySearch(Atoms(some_points(2, 500), X)), y, 20)
     assert len(chosen) <= 8
     assert relative_error(y - factor.residual[:, 0], y) < 1e-6
 
 
-@pytest.mark.parametrize("search", [DictionarySearch, WeakSearch])
-def test_an_empty_dictionary_proposes_nothing(search):
+def test_an_empty_dictionary_proposes_nothing():
     X = np.linspace(-1, 1, 9)[:, None]
     empty = Atoms(np.array([[1.0, -5.0]]), X)
-    assert run(search(empty), X[:, 0], 3)[0] == []
+    assert run(DictionarySearch(empty), X[:, 0], 3)[0] == []
 
 
 # Points on the sphere: on it, evenly spread, the protocol's own, seeded

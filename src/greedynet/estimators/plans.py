@@ -45,7 +45,6 @@ def regression_plan(
         model.loss,
         # Networks for another loss have no ridge as grown, and one of their own when corrected.
         alpha=model.alpha != "auto" and (correct or model.alpha != 0),
-        weakness=isinstance(search, Dictionary) and search.weakness != 1.0,
         n_networks=model.n_networks not in ("auto", 1),
     )
     n_networks = check_n_networks(model.n_networks, limits, correct=correct)

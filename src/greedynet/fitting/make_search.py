@@ -19,9 +19,7 @@ from greedynet.search import (
     DictionarySearch,
     Search,
     SearchFactory,
-    WeakSearch,
 )
-from greedynet.search.atom_search import grouped
 from greedynet.search.continuous import N_POLISHED
 from greedynet.search.dictionary import Atoms
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
@@ -136,8 +134,6 @@ def _dictionary_search(task: SearchTask) -> Search:
     assert dictionary is not None
     points = _points(rows, plan, dictionary)
     kept = _reduced(points, rows, dictionary)
-    if dictionary.weakness < 1.0:
-        kept = kept[grouped(points[kept], len(rows))]
     atoms = Atoms(
         points[kept],
         rows.X,
@@ -149,8 +145,6 @@ def _dictionary_search(task: SearchTask) -> Search:
         memory_budget=int(dictionary.memory_budget),
         pool=task.pool,
     )
-    if dictionary.weakness < 1.0:
-        return WeakSearch(atoms, dictionary.rule, float(dictionary.weakness), plan.ridge)
     return DictionarySearch(atoms, dictionary.rule, plan.ridge, exponent(plan.loss))
 
 

@@ -4,7 +4,7 @@ May import `support`, `linalg`, `activations`, `losses`, `rows` and `model`; it 
 the chosen columns and the residual, and nothing of the greedy loop that calls it.
 """
 
-from greedynet.search.atom_search import DictionarySearch, WeakSearch
+from greedynet.search.atom_search import DictionarySearch
 from greedynet.search.base import Proposal, Search, SearchFactory
 from greedynet.search.continuous import ContinuousSearch
 from greedynet.search.dictionary import Dictionary
@@ -16,5 +16,4 @@ __all__ = [
     "Proposal",
     "Search",
     "SearchFactory",
-    "WeakSearch",
 ]

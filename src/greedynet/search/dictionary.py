@@ -50,9 +50,6 @@ class Dictionary(BaseEstimator):
         How neurons are ranked. "oga" is the orthogonal greedy algorithm (orthogonal matching
         pursuit): the largest inner product with the residual. "ols" is orthogonal least squares:
         the neuron that lowers the error most. It costs the same and gives better networks.
-    weakness : float, default=1.0
-        Below 1, the weak greedy algorithm: a neuron whose score is at least this fraction of the
-        best is accepted as soon as it is found, without searching the whole dictionary.
     reduction : float, "ridgelet" or None, default=None
         Omit points whose collapsed ridgelet transform is below this fraction of its maximum, for
         one or two features. "ridgelet" is the paper's 0.001.
@@ -79,7 +76,6 @@ class Dictionary(BaseEstimator):
         "points": ["array-like", None],
         "n_points": [Interval(Integral, 1, None, closed="left"), None],
         "rule": [StrOptions(set(RULES))],
-        "weakness": [Interval(Real, 0, 1, closed="right")],
         "reduction": [Interval(Real, 0, 1, closed="left"), StrOptions({"ridgelet"}), None],
         "min_active": [Interval(Integral, 1, None, closed="left"), None],
         "memory_budget": [Interval(Real, 1, None, closed="left")],
@@ -91,7 +87,6 @@ class Dictionary(BaseEstimator):
         *,
         n_points: int | None = None,
         rule: Rule = "ols",
-        weakness: float = 1.0,
         reduction: float | Literal["ridgelet"] | None = None,
         min_active: int | None = None,
         memory_budget: int = MEMORY_BUDGET,
@@ -99,7 +94,6 @@ class Dictionary(BaseEstimator):
         self.points = points
         self.n_points = n_points
         self.rule = rule
-        self.weakness = weakness
         self.reduction = reduction
         self.min_active = min_active
         self.memory_budget = memory_budget

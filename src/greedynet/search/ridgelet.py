@@ -240,8 +240,7 @@ def check_dimension(n_features: int) -> None:
         raise ValueError(
             f"The ridgelet transform needs data with 1 or 2 features, got {n_features}: its "
             "integral over the inputs cannot be computed from scattered data in higher dimensions. "
-            "Write `reduction=None`; if the dictionary is too large, lower `n_points`, or search "
-            "only part of it with `weakness=0.7`."
+            "Write `reduction=None`; if the dictionary is too large, lower `n_points`."
         )
 
 
