@@ -40,20 +40,8 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("__main__",),
 )
 LAYER_OF = {name: layer for layer, names in enumerate(ORDER) for name in names}
-MOST_PACKAGES = 20
 # Of `fitting/construct.py`, the algorithm on one page.
-MOST_LINES, MOST_BRANCHES = 80, 8
-BRANCHES = (
-    ast.If,
-    ast.IfExp,
-    ast.For,
-    ast.While,
-    ast.Try,
-    ast.BoolOp,
-    ast.comprehension,
-    ast.Match,
-)
-
+MOST_LINES = 60
 # Folders of interchangeable modules: folder -> the members that the others may import.
 FAMILIES: dict[tuple[str, ...], frozenset[str]] = {
     ("export",): frozenset(
@@ -255,9 +243,9 @@ def untrue_docstrings(package: Path) -> list[str]:
     """Find packages that import what their docstring does not say, or say what ORDER forbids."""
     findings = []
     for folder in sorted(path.parent for path in package.glob("*/__init__.py")):
-        text = docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+        text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
         own = LAYER_OF.get(folder.name, 0)
-        said = said_imports(text, own)
+        said = said_imports(text or "", own)
         findings += [
             f"{folder}: its docstring says it may import `{name}`, which stands above it"
             for name in sorted(said)
@@ -287,54 +275,6 @@ def said_imports(text: str, own: int) -> set[str]:
     if said.startswith("every"):
         return {name for name, layer in LAYER_OF.items() if layer < own}
     return names
-
-
-def rooms(package: Path) -> list[str]:
-    """Find what does not belong to the top of the tree, and packages that do not say their line."""
-    findings = []
-    for path in sorted(package.iterdir()):
-        if path.is_file() and path.name not in {"__init__.py", "__main__.py", "py.typed"}:
-            findings.append(f"{path}: modules live in packages")
-        if path.is_dir() and path.name != "__pycache__":
-            text = docstring(ast.parse((path / "__init__.py").read_text(encoding="utf-8")))
-            if "may import" not in text.lower() or len(text.splitlines()) < 2:
-                findings.append(f"{path}: its docstring does not say what it may import")
-    packages = [path for path in package.iterdir() if (path / "__init__.py").is_file()]
-    if len(packages) > MOST_PACKAGES:
-        findings.append(f"{package}: {len(packages)} packages, more than {MOST_PACKAGES}")
-    return findings
-
-
-def crowded_page(package: Path) -> list[str]:
-    """Find what keeps the page of the algorithm from being read at a glance."""
-    path = package / "fitting" / "construct.py"
-    text = path.read_text(encoding="utf-8")
-    tree, findings = ast.parse(text), []
-    n_lines = len(code_lines(tree))
-    if n_lines > MOST_LINES:
-        findings.append(f"{path}: {n_lines} lines of code, more than {MOST_LINES}")
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            n_branches = sum(isinstance(inner, BRANCHES) for inner in ast.walk(node))
-            if n_branches > MOST_BRANCHES:
-                findings.append(f"{path}:{node.lineno}: `{node.name}` has {n_branches} branches")
-    return findings
-
-
-def code_lines(tree: ast.Module) -> set[int]:
-    """Return the numbers of the lines with code: no blank lines, comments and docstrings."""
-    lines: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.expr | ast.stmt) and not _is_docstring(node):
-            lines |= {node.lineno, node.end_lineno or node.lineno}
-            if isinstance(node, ast.Constant):
-                lines |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    docstrings = (n.value for n in ast.walk(tree) if _is_docstring(n))
-    return lines - {i for d in docstrings for i in range(d.lineno, d.end_lineno + 1)}
-
-
-def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def heavy_imports(package: Path) -> list[str]:
@@ -368,10 +308,6 @@ def tuple_messages(folder: Path) -> list[str]:
         and ast.unparse(node.exc.func).rpartition(".")[2].lstrip("_")[:1].isupper()
         and len(node.exc.args) > 1
     ]
-
-
-def docstring(tree: ast.Module) -> str:
-    return (ast.get_docstring(tree) or "").strip()
 
 
 def machine_paths(root: Path) -> list[str]:
@@ -449,8 +385,6 @@ def is_inside(name: tuple[str, ...]) -> bool:
         (upward_imports, PACKAGE),
         (circular_imports, PACKAGE),
         (untrue_docstrings, PACKAGE),
-        (rooms, PACKAGE),
-        (crowded_page, PACKAGE),
         (heavy_imports, PACKAGE),
         (tuple_messages, PACKAGE),
         (machine_paths, ROOT),
@@ -485,25 +419,16 @@ def plant(folder: Path, files: dict[str, str]) -> Path:
         ("fitting/page", "from greedynet import estimators", "may not import line"),
         ("fitting/page", "from ..estimators import X", "may not import line"),
         ("fitting/page", "from .. import rows, estimators", "may not import line"),
-        ("fitting/page", "from .. import plots", "may not import line"),
         ("fitting/page", "def f():\n    from ..cli import X", "page.py:2: `fitting.page` imports"),
         ("fitting/page", "if TYPE_CHECKING:\n    import greedynet.cli", "may not import line"),
         ("fitting/__init__", "from ..cli import X", "may not import line"),
         ("linalg/factor", "from ..activations import X", "may not import line"),
         ("plots/lines", "from ..report.page import X", "may not import line"),
-        ("report/page", "from greedynet.plots import lines", "may not import line"),
-        ("export/c", "from ..dask import X", "may not import line"),
-        ("dask/source", "def f():\n    import greedynet.export", "may not import line"),
         ("export/c", "from .onnx import X", "may import only ['agreement', 'fold'"),
         ("export/c", "from . import onnx", "may import only ['agreement', 'fold'"),
         ("export/agreement", "from .onnx import X", "may import only ['agreement', 'fold'"),
-        (
-            "tables/kinds/colors",
-            "from .sounds import X",
-            "may import only ['base']",
-        ),
+        ("tables/kinds/colors", "from .sounds import X", "may import only ['base']"),
         ("fitting/page", "from greedynet import __version__", "stands above all its modules"),
-        ("fitting/page", "import greedynet", "stands above all its modules"),
         ("fitting/page", "from ..novelty import X", "`novelty`, which has no line: add it"),
         ("novelty/leaf", "", "`novelty` has no line: add it to ORDER"),
     ],
@@ -564,7 +489,6 @@ def test_part_that_names_its_whole_is_lawful_as_long_as_it_does(tmp_path: Path):
     [
         ("May import `support`, `rows` and `linalg`.", None),
         ("May import everything up to `rows`; knows `cli`.", None),
-        ("May import everything up to `model`.", None),
         ("May import everything, but only late.", None),
         ("May import `support` and `linalg`. It knows `rows`.", "imports `rows`, which"),
         ("May import everything up to `losses`.", "imports `rows`, which its docstring"),
@@ -582,38 +506,6 @@ def test_untrue_docstring_is_found(tmp_path: Path, said: str, finding: str | Non
     assert all(finding in found for found in findings)
 
 
-def test_crowded_page_is_found(tmp_path: Path):
-    body = "\n".join(f"    if x > {i}:\n        x += 1" for i in range(MOST_BRANCHES))
-    page = (
-        f'"""A page."""\n\n\ndef f(x):\n    """Add.\n\n    Much.\n    """\n{body}\n    return x\n'
-    )
-    package = plant(tmp_path / "greedynet", {"fitting/construct.py": page})
-    assert crowded_page(package) == []
-    plant(package, {"fitting/construct.py": page.replace("return x", "return x if x else 1")})
-    (finding,) = crowded_page(package)
-    assert finding.endswith(f":4: `f` has {MOST_BRANCHES + 1} branches")
-    # The definition, the ifs, the return, and assignments up to the limit.
-    room = MOST_LINES - (2 + 2 * MOST_BRANCHES)
-    plant(package, {"fitting/construct.py": page + "y = 1\n" * room})
-    assert crowded_page(package) == []
-    plant(package, {"fitting/construct.py": page + "y = 1\n" * (room + 1)})
-    (finding,) = crowded_page(package)
-    assert finding.endswith(f"{MOST_LINES + 1} lines of code, more than {MOST_LINES}")
-
-
-def test_room_without_its_line_is_found(tmp_path: Path):
-    package = plant(tmp_path / "greedynet", {"rows/rows.py": "", "plots/lines.py": ""})
-    said = '"""Pictures.\n\nMay import `rows`.\n"""'
-    (package / "plots" / "__init__.py").write_text(said, encoding="utf-8")
-    (package / "stray.py").touch()
-    stray, silent = sorted(rooms(package), reverse=True)
-    assert stray.endswith("stray.py: modules live in packages")
-    assert silent.endswith("rows: its docstring does not say what it may import")
-    for number in range(MOST_PACKAGES):
-        plant(package, {f"p{number}/__init__.py": said})
-    assert any(f"{MOST_PACKAGES + 2} packages, more than" in found for found in rooms(package))
-
-
 def test_few_tests_look_inside():
     assert len(INSIDE) <= MOST_INSIDE
     there = {path.stem for path in TESTS.glob("*.py")}
@@ -624,6 +516,10 @@ def test_every_layer_is_named_once():
     assert len(LAYER_OF) == sum(len(names) for names in ORDER)
 
 
+def test_the_algorithm_is_one_page():
+    assert len((PACKAGE / "fitting" / "construct.py").read_text().splitlines()) <= MOST_LINES
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -631,7 +527,6 @@ def test_every_layer_is_named_once():
         ("from .edge import f\nf()", ["torch", "dask"]),
         ("from .edge import f", ["torch"]),
         ("import pandas", ["ModuleNotFoundError: import of pandas halted; None in sys.modules"]),
-        ("import json, sklearn", []),
     ],
 )
 def test_heavy_import_is_found(tmp_path: Path, text: str, expected: list[str]):
@@ -647,14 +542,11 @@ def test_heavy_import_is_found(tmp_path: Path, text: str, expected: list[str]):
     [
         (tuple_messages, 'raise ValueError("no", x)', 'raise ValueError(f"no {x}")'),
         (tuple_messages, 'raise errors._Bad("no", x) from e', 'raise errors.Bad("no", got=x)'),
-        (tuple_messages, 'def f():\n    raise E(f"{x}", x)', 'raise missing_extra("torch", x)'),
         (unmatched_expectations, "pytest.raises(E)", 'pytest.raises(E, match="x")'),
         (unmatched_expectations, "with pytest.warns(E) as w: f()", 'pytest.warns(E, match="x")'),
         (unmatched_expectations, "raises(E, **options)", "mock.raises(E)"),
-        (unmatched_expectations, "warns(E)", 'warns(E, match="x")'),
         (internal_imports, "from greedynet.fitting.climb import X", "from greedynet import load"),
         (internal_imports, "import greedynet.model", "import greedynet.export"),
-        (internal_imports, "from greedynet import rows", "from greedynet import export"),
         (internal_imports, "from greedynet.cli import options", "from greedynet.cli import main"),
         (internal_imports, "def f():\n    from greedynet import _HOMES", "import greedynet"),
     ],
@@ -699,10 +591,3 @@ def test_every_public_name_is_there():
         assert getattr(greedynet, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'GreedyNet'"):
         _ = greedynet.GreedyNet
-
-
-def test_help_imports_no_numerical_library():
-    heavy = {"numpy", "sklearn", "rich"}
-    code = f"import sys, greedynet.cli; print(*({heavy!r} & set(sys.modules)))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == []
