@@ -10,8 +10,6 @@ from greedynet import Network, OutputBounds
 from networks import Ramps, random_deep_network, random_network
 from problems import SEARCHES, noisy, regressor
 
-RAMPS = random_deep_network().ramps
-
 
 @pytest.fixture
 def network():
@@ -131,27 +129,3 @@ def test_representation_fits_on_a_screen(made, said):
     assert len(lines) <= 5
     assert max(map(len, lines)) <= 100
     assert all(part in repr(made) for part in said)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            {"ramps": RAMPS},
-            r"`inner_weights` must have 10 columns, for 3 inputs and 7 `ramps`, got 3",
-        ),
-        ({"biases": np.zeros(3)}, r"`biases` must have the shape \(2,\).*got \(3,\)"),
-        ({"outer_weights": np.zeros((2, 2))}, "`single_output=True` requires one output, got 2"),
-        ({"intercept": np.zeros(4)}, r"`intercept` must have the shape \(1,\)"),
-    ],
-)
-def test_shapes_must_fit(change, message):
-    arrays = {"inner_weights": np.ones((2, 3)), "biases": np.zeros(2)}
-    arrays |= {"outer_weights": np.ones((2, 1))} | change
-    with pytest.raises(ValueError, match=message):
-        Network(**arrays)
-
-
-def test_prediction_of_other_columns(network):
-    with pytest.raises(ValueError, match="`X` must have 3 columns, one for each input"):
-        network.predict(np.zeros((2, 4)))

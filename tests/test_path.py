@@ -109,11 +109,13 @@ def test_the_smallest_within_a_share_of_the_error(fitted):
         ({}, "takes either `n_nodes` or `within`, got none"),
         ({"n_nodes": 4, "within": 0.1}, "takes either `n_nodes` or `within`, got both"),
         ({"n_nodes": 1000}, r"`n_nodes` must be a width of the path, one of 2, .*, got 1000"),
+        ({"n_nodes": -1}, "must be a width of the path, one of 2, .*, got -1"),
         ({"n_nodes": 4.5}, "must be a width of the path"),
+        ({"n_nodes": "3"}, "`n_nodes`.*'3'"),
     ],
 )
 def test_widths_that_are_not_there(fitted, arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         fitted["default"].truncate(**arguments)
 
 
