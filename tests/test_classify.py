@@ -721,13 +721,14 @@ def test_single_precision_is_that_of_the_products_only(weighted, activation):
 
 
 def test_a_network_is_carried_from_one_scaling_to_another():
-    """Its logits stay; columns have another order and other signs."""
+    """Its logits stay; columns have another order and other signs, and one is constant."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 3)) * [1.0, 20.0, 0.1] + [0.0, 1e3, 5.0]
-    orders = np.array([[2, 0, 1], [1, 2, 0]])
-    one = InputScaling(np.array([0.1, 990.0, 5.0]), np.array([1.0, -15.0, 0.2]), orders[0])
-    other = InputScaling(np.array([0.0, 1e3, 5.1]), np.array([-1.5, 20.0, 0.1]), orders[1])
-    at = Weights(rng.normal(size=(5, 4)), rng.normal(size=(5, 2)), rng.normal(size=(4, 2)))
+    X = rng.normal(size=(50, 4)) * [1.0, 20.0, 0.1, 0.0] + [0.0, 1e3, 5.0, 7.0]
+    orders = np.array([[2, 0, 3, 1], [1, 2, 0, 3]])
+    centers = np.array([[0.1, 990.0, 5.0, 7.0], [0.0, 1e3, 5.1, 7.0]])
+    widths = np.array([[1.0, -15.0, 0.2, 1.0], [-1.5, 20.0, 0.1, np.inf]])
+    one, other = map(InputScaling, centers, widths, orders)
+    at = Weights(rng.normal(size=(5, 5)), rng.normal(size=(5, 2)), rng.normal(size=(5, 2)))
     carried = at.carried(one, other)
     wanted = at.logits(one.apply(X), RELU)
     np.testing.assert_allclose(carried.logits(other.apply(X), RELU), wanted, rtol=1e-6, atol=1e-6)

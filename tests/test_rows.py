@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.model_selection import KFold, TimeSeriesSplit
 
@@ -15,7 +14,6 @@ from greedynet.rows.rows import GRID, SMALLEST_WEIGHT, CanonicalColumns, Rows, o
 from greedynet.rows.scaling import InputScaling, OutputScaling, canonical_columns
 from greedynet.rows.splitting import folds_of, go_forward
 from greedynet.tables.columns import Input
-from greedynet.tables.load import with_columns
 from problems import gap_table, in_other_units, mixed, renamed, with_gaps
 
 # Canonical columns
@@ -110,24 +108,6 @@ def test_statistics_are_compared_up_to_rounding():
     T = rng.standard_normal((50, 1))
     order = CanonicalColumns.of(Z, T, None).order.tolist()
     assert order.index(3) == order.index(0) + 1
-
-
-def test_neurons_carried_from_one_scaling_to_another_are_the_same_functions():
-    """Folds and all rows scale their inputs differently, and may order the columns differently."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(60, 4)) * [1.0, 20.0, 0.1, 1.0] + [0.0, 300.0, 0.0, 0.0]
-    X[:, 3] = 7.0
-    rows = Rows(X, np.sin(X[:, :1]))
-    first = InputScaling.standard(rows.take(np.arange(45))).in_canonical_columns(rows)
-    other = InputScaling(
-        X.mean(axis=0), np.array([-1.0, 18.0, 0.2, np.inf]), np.array([2, 0, 1, 3])
-    )
-    points = rng.normal(size=(5, 5))
-    for one, two in ((first, other), (other, first)):
-        carried = one.carried(points, two)
-        before = one.apply(X) @ points[:, :-1].T + points[:, -1]
-        after = two.apply(X) @ carried[:, :-1].T + carried[:, -1]
-        np.testing.assert_allclose(after, before, atol=1e-9)
 
 
 # Weights and groups
@@ -324,12 +304,3 @@ def test_an_indicator_is_drawn_as_no_and_yes():
     (part,) = Input.indicator("age", ["age"]).parts
     assert (part.name, part.labels) == ("age is missing", ("no", "yes"))
     np.testing.assert_array_equal(part.values, [[0.0], [1.0]])
-
-
-def test_columns_of_a_table_may_have_the_name_of_an_indicator():
-    data = gap_table()
-    data = {"a": data["a"], "a is missing": data["c"], "b": data["b"]}
-    frame, y = pd.DataFrame(data), gap_table()["y"]
-    estimator = GreedyNetRegressor(n_nodes=3, missing="learn").fit(frame, y)
-    as_table = with_columns(estimator, tuple(data))
-    np.testing.assert_allclose(as_table.predict(data), estimator.predict(frame))
