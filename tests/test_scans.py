@@ -307,22 +307,6 @@ def test_the_scan_of_a_grid_finds_nearly_its_best(name, weighted):
         assert found == pytest.approx(exact, rel=0.03)
 
 
-@pytest.mark.parametrize("name", SMOOTH)
-def test_scores_of_the_grid_are_nearly_exact(name):
-    """Of all its neurons that are well outside the span, not only of the best."""
-    sigma, problem = get_activation(name), Problem(n=200, m=2, n_columns=6)
-    group = problem.group(sigma)
-    gains = sum((group._histogram(v) @ group._grid.values) ** 2 for v in problem.rows(problem.r))
-    for i in range(2):
-        exact = problem.score(sigma, grid_neurons(group, i), 1e-2)
-        found = gains[i] / group._outside[i]
-        # Small scores are differences of what bins round.
-        off = np.abs(found - exact)[exact > 0]
-        assert np.sum(exact > 0) > 50
-        assert off.max() < 0.03 * exact.max()
-        assert np.median(off) < 3e-3 * exact.max()
-
-
 def test_the_grid_spans_the_rows_with_every_scale():
     """Both signs, unless the mirror image is the neuron itself up to its sign."""
     for name in SMOOTH:
@@ -635,15 +619,6 @@ def problems(draw, affine=None, weighted=None, max_rows=14):
     return p, r, weights, scale, Q
 
 
-def some_problem(n=200, n_outputs=2, n_columns=6, weighted=True, seed=0):
-    rng = np.random.default_rng(seed)
-    p = rng.standard_normal(n)
-    weights = rng.uniform(0.2, 3, n) if weighted else NO_WEIGHTS
-    scale = np.sqrt(weights) if weighted else np.ones(n)
-    Q = orthonormal(np.column_stack([scale, scale * p, rng.standard_normal((n, n_columns))]))
-    return p, outside_of(Q, rng.standard_normal((n, n_outputs))), weights, scale, Q
-
-
 # What the scan promises
 
 
@@ -711,30 +686,6 @@ def test_beside_an_affine_term_the_mirrored_direction_has_the_same_score(problem
     scores, _ = scanned(np.stack([p, -p]), r, weights, Q, min_active, dependent=1e-9)
     # An end that is not allowed is come close to from one side only.
     assert scores[0] == pytest.approx(scores[1], rel=1e-5, abs=1e-9 * np.sum(r**2))
-
-
-def test_many_directions_at_once_are_the_same_as_one_at_a_time():
-    rng = np.random.default_rng(0)
-    projections = rng.standard_normal((7, 50))
-    _, r, weights, _, Q = some_problem(50)
-    together = scanned(projections, r, weights, Q, 3)
-    alone = [scanned(p[None], r, weights, Q, 3) for p in projections]
-    np.testing.assert_array_equal(together[0], [found[0][0] for found in alone])
-    np.testing.assert_array_equal(together[1], [found[1][0] for found in alone])
-
-
-@law(problem=problems())
-def test_the_sums_are_those_of_explicit_columns(problem):
-    """`outside` holds what is left of the active rows and of the neuron, and their product."""
-    p, _, weights, scale, Q = problem
-    values, order, outside = measured(p[None], weights, Q)
-    for j in range(len(p)):
-        active = np.zeros(len(p))
-        active[order[0, : j + 1]] = 1
-        ones = outside_of(Q, scale * active)
-        g = outside_of(Q, neuron(p, values[0, j], scale))
-        wanted = [ones @ ones, ones @ g, g @ g]
-        np.testing.assert_allclose(outside[0, j], wanted, atol=1e-11)
 
 
 def test_a_large_offset_costs_no_digits():
