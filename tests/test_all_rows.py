@@ -12,7 +12,6 @@ from greedynet.correction.all_rows.inner_weights import Pulls, corrected_on_all_
 from greedynet.correction.all_rows.passes import Looked, Passes, Sums, products_of_all_rows
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.fitting.forms import TwoLayers
-from greedynet.losses.logistic import log_loss
 from greedynet.model.coordinates import Coordinates
 from greedynet.rows.blocks import BlockSizes, MemoryBlocks, Preparation, StreamSource
 from greedynet.rows.rows import Rows
@@ -235,25 +234,6 @@ def test_equal_rows_of_a_rare_class_have_their_share():
     with sampled(2_000, classified=8_000):
         model = GreedyNetClassifier(max_nodes=6).fit(kinds[at], y)
     np.testing.assert_allclose(model.predict_proba(kinds)[:, 1], truth, rtol=0.25)
-
-
-@pytest.mark.slow
-def test_a_rare_class_is_learned_better():
-    """From its own rows, rather than from the few that a plain sample has."""
-
-    def problem(seed):
-        rng = np.random.default_rng(seed)
-        X = rng.uniform(-2, 2, (40_000, 2))
-        z = 3 - 5 * np.abs(X[:, 0]) - 3 * np.abs(X[:, 1])
-        return X, (rng.uniform(size=len(X)) < 1 / (1 + np.exp(-z))).astype(float)
-
-    def loss(**more):
-        with sampled(500, classified=1_000, **more):
-            model = GreedyNetClassifier(max_nodes=10).fit(*problem(0))
-        X, y = problem(1)
-        return log_loss(model.decision_function(X)[:, None], y[:, None], None)
-
-    assert loss() < 0.97 * loss(rare_share=0.0)
 
 
 RIDGE = 1e-2
