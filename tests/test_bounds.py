@@ -24,7 +24,7 @@ from greedynet.losses import Quantile
 from greedynet.search import Dictionary
 from networks import assert_same, random_deep_network, random_network, write_state
 from program import output_of
-from test_exact import box_of, drawn_network, table_model
+from test_exact import box_of, drawn_network
 from test_export_c import compiled, run
 
 RNG = np.random.default_rng(0)
@@ -373,37 +373,6 @@ def _check_slopes(network, box, rows):
 def test_exact_answers_are_those_of_brute_force(seeds):
     for seed in seeds:
         check_exact(seed)
-
-
-def test_exact_answers_with_categories():
-    for seed in range(3):
-        model = table_model(seed)
-        rng = np.random.default_rng(seed)
-        rows = np.column_stack(
-            [
-                rng.uniform(0, 2, 3000),
-                np.eye(3)[rng.integers(3, size=3000)],
-                rng.uniform(1.2, 4.7, 3000),
-            ]
-        )
-        ends = np.quantile(model.network.predict(rows), [0.3, 0.6])
-        network = replace(model.network, bounds=OutputBounds(*ends))
-        bounded = replace(model, estimator=network)
-        found = extremes(bounded)
-        assert (found.lowest.value, found.highest.value) == (ends[0], ends[1])
-        assert found.proven
-        lines = np.repeat(rows[:200], 300, axis=0)
-        lines[:, 0] = np.tile(np.linspace(0, 2, 300), 200)
-        y = network.predict(lines).reshape(200, 300)
-        for sign in (1, -1):
-            said = is_monotone(bounded, "size", increasing=sign > 0)
-            fall = (np.maximum.accumulate(sign * y, axis=1) - sign * y).max()
-            assert said.holds is not None
-            assert fall <= 1e-9 or not said.holds
-        change, steps = sensitivity(bounded, ["size"])["size"], np.diff(y, axis=1) / (2 / 299)
-        assert change.proven
-        assert change.steepest_fall <= steps.min() + 1e-9
-        assert change.steepest_rise >= steps.max() - 1e-9
 
 
 def test_hidden_falls_are_no_falls():
