@@ -315,19 +315,6 @@ def test_probabilities():
     assert np.abs(free.decision_function(ROWS)).max() > 1e3
 
 
-@pytest.mark.parametrize("parameters", [{"hidden_layers": 1}, {"hidden_layers": 2}])
-def test_monotone_networks_stay_monotone(parameters):
-    model = GreedyNetRegressor(max_nodes=12, monotonic_cst=[0, 1], **parameters).fit(X, Y)
-    assert model.network_.box is not None
-    x0 = RNG.uniform(-3, 3, 50)
-    line = np.linspace(900, 1100, 400)
-    for x in x0:
-        y = model.predict(np.column_stack([np.full(len(line), x), line]))
-        assert (np.diff(y) >= -1e-9).all()
-        assert y[-1] > y[0]
-    assert is_monotone(model, 1, {0: (-3, 3), 1: (900, 1100)})
-
-
 def test_convex_networks_are_not_clipped():
     model = GreedyNetRegressor(max_nodes=12, convex=[1, 0], extrapolate=False).fit(X, X[:, 0] ** 2)
     assert model.network_.box is None
@@ -405,20 +392,6 @@ def test_the_difference_of_networks_with_other_boxes():
     assert found.value == pytest.approx(
         abs(a.predict(found.point[None]) - b.predict(found.point[None]))[0]
     )
-
-
-def test_training_extends_the_box():
-    need("jax")
-    from greedynet.train import train_networks
-
-    network = random_network(3, n_features=1, affine=False)
-    rows = np.linspace(-3, 1, 30)[:, None]
-    y = np.abs(rows[:, 0])
-    (result,) = train_networks([network], rows, y, epochs=3, X_val=[[9.0]], y_val=[1.0])
-    np.testing.assert_array_equal(result.network.input_range, [[-3.0], [2.0]])
-    before = replace(network, input_range=[[-3.0], [2.0]])
-    wanted = (before.predict([[9.0]])[0] - 1.0) ** 2
-    assert result.validation_history[0] == pytest.approx(wanted)
 
 
 # Exports
@@ -521,12 +494,6 @@ def test_onnx(exported, tmp_path):
     close(session.run(None, {"X": ROWS.astype(dtype)})[0], model, dtype)
     told = {part.key: part.value for part in proto.metadata_props}
     assert json.loads(told["bounds"]) == [list(pair) for pair in model.network_.bounds.pairs()]
-
-
-@pytest.mark.slow
-def test_c(exported, tmp_path):
-    model, dtype = exported
-    close(run(model, ROWS, dtype, tmp_path), model, dtype)
 
 
 @pytest.mark.slow
