@@ -29,7 +29,6 @@ from greedynet.model.candidate import (
     Candidate,
     Ladder,
 )
-from greedynet.paper import load_example
 from greedynet.rows.affine import RIDGES, AffineTerm, RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.search import Dictionary
@@ -113,33 +112,6 @@ def test_the_candidates_from_simple_to_wide():
     assert [c.width for c in single if not c.pruned] == [1, 2, 3, 4, 6, 9]
     assert {c.width for c in ladder.candidates if c.n_networks == 2} <= {1, 2, 3, 4}
     assert len(set(ladder.candidates)) == len(ladder)
-
-
-@pytest.mark.parametrize(
-    "how",
-    [
-        {"n_nodes": 6},
-        {"cv": 3},
-        {"correct": False},
-        {"search": Dictionary(n_points=100)},
-        {"loss": "absolute_error"},
-        {"loss": "chebyshev"},
-        {"X_val": True},
-        {"many": True},
-    ],
-    ids=str,
-)
-def test_every_fit_that_holds_out_rows_has_a_ladder(how):
-    X, y = noisy(150)
-    how = {"max_nodes": 6} | how
-    more = dict(zip(("X_val", "y_val"), noisy(40, seed=1), strict=True)) if "X_val" in how else {}
-    in_order = scopes.in_order_above(100 if "many" in how else 10_000)
-    how = {k: v for k, v in how.items() if k not in ("X_val", "many")}
-    with in_order:
-        model = GreedyNetRegressor(**how).fit(X, y, **more)
-    assert model.ladder_.kinds[0] == "mean"
-    assert NETWORK in {c.kind for c in model.ladder_.candidates}
-    assert model.ladder_.choice.n_neurons >= model.network_.n_neurons
 
 
 @pytest.mark.all_folds
@@ -355,34 +327,15 @@ def test_other_losses_tell_their_own(loss, best):
     assert 0.7 * best < model.expected_error_ < 1.6 * best
 
 
-def test_networks_of_a_robust_loss_ignore_outliers():
-    example = load_example(1)
-
-    def error(at):
-        y = example.y_train.copy()
-        y[at] += 10 * y.std()
-        model = GreedyNetRegressor(16, loss="huber").fit(example.X_train, y)
-        return relative_error(model.predict(example.X_test), example.y_test)
-
-    clean = error([])
-    assert clean < 0.05
-    assert error([10, 30]) < 1.5 * clean
-    assert error([5, 20, 40]) < 1.5 * clean
-
-
-@pytest.mark.parametrize(
-    ("d", "n_rows", "n_nodes"),
-    [(4, 600, 20), pytest.param(3, 1_000, 40, marks=pytest.mark.slow)],
-)
-def test_without_noise_a_corrected_network_is_much_better_than_as_grown(d, n_rows, n_nodes):
+def test_without_noise_a_corrected_network_is_much_better_than_as_grown():
     rng = np.random.default_rng(0)
-    X, T = rng.uniform(size=(n_rows, d)), rng.uniform(size=(5_000, d))
+    X, T = rng.uniform(size=(600, 4)), rng.uniform(size=(5_000, 4))
 
     def sines(X):
         return np.prod(np.sin(np.pi * X), axis=1)
 
     def error(correct):
-        model = GreedyNetRegressor(n_nodes=n_nodes, correct=correct).fit(X, sines(X))
+        model = GreedyNetRegressor(n_nodes=20, correct=correct).fit(X, sines(X))
         return relative_error(model.predict(T), sines(T))
 
     assert error(correct=True) < 0.75 * error(correct=False)
