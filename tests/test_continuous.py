@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from scipy.optimize import minimize_scalar
 
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
@@ -18,7 +17,6 @@ from greedynet.search import ContinuousSearch
 from greedynet.search.polish import Target, _gauss_newton_steps, polish
 from greedynet.search.scans import relu as scan
 from greedynet.search.sphere import N_PAIRS, N_SPREAD, directions, spread
-from greedynet.support.threads import Pool
 from problems import noisy
 
 
@@ -31,9 +29,9 @@ def factor_of(rows, affine=True):
     return factor
 
 
-def grown(rows, pool_of_directions, n_neurons, min_active=3, affine=True, threads=None):
+def grown(rows, pool_of_directions, n_neurons, min_active=3, affine=True):
     """Neurons one after the other: the candidates, the factor and the search."""
-    search = ContinuousSearch(rows, pool_of_directions, min_active, mirrored=affine, pool=threads)
+    search = ContinuousSearch(rows, pool_of_directions, min_active, mirrored=affine)
     factor, candidates = factor_of(rows, affine), []
     for _ in range(n_neurons):
         found = search.propose(factor)
@@ -223,22 +221,6 @@ def test_nothing_is_proposed_where_nothing_is_left():
     assert ContinuousSearch(few, np.ones((1, 1)), 1).propose(factor_of(few)) is None
 
 
-@pytest.mark.parametrize("affine", [True, False])
-def test_the_number_of_threads_changes_no_bit(affine):
-    rows = several_inputs(3000, 4, 2)
-    pool = directions(rows.X, 0)
-    results = []
-    for n_threads in (1, 2, 4):
-        threads = Pool(n_threads)
-        candidates, factor, search = grown(rows, pool, 6, affine=affine, threads=threads)
-        assert len(search._groups) > 3
-        threads.close()
-        results.append((np.array([found.point for found in candidates]), factor.residual))
-    for points, residual in results[1:]:
-        np.testing.assert_array_equal(points, results[0][0])
-        np.testing.assert_array_equal(residual, results[0][1])
-
-
 # Directions
 
 
@@ -334,15 +316,6 @@ def test_directions_of_neurons_that_died_are_left_out():
 
 
 # Polishing moves neurons to better ones, judged by columns that are written out
-
-
-def law(**strategies):
-    """A property of polishing, on the same forty examples in every run."""
-
-    def decorate(test):
-        return settings(max_examples=40, derandomize=True, deadline=None)(given(**strategies)(test))
-
-    return decorate
 
 
 def target_of(rows, n_columns=0, min_active=1, affine=True, seed=0):
