@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation
 from greedynet.correction.outer_solver import OuterSolver
@@ -24,15 +23,6 @@ from greedynet.rows.rows import Rows
 from greedynet.search import ContinuousSearch
 from greedynet.search.sphere import directions
 from greedynet.support.context import FitContext
-
-
-def law(**strategies):
-    """A property of corrections, on the same thirty examples in every run."""
-
-    def decorate(test):
-        return settings(max_examples=30, derandomize=True, deadline=None)(given(**strategies)(test))
-
-    return decorate
 
 
 def some_rows(n=80, d=2, n_outputs=1, noise=0.2, weighted=False, seed=0):
@@ -358,18 +348,6 @@ def test_the_neurons_that_cost_least_are_left_out(n_outputs, weighted, ridge):
             left.remove(missing)
 
 
-def test_leaving_out_none_changes_nothing_and_leaves_the_state_as_it_was():
-    rows = some_rows()
-    state = state_of(rows, some_neurons(6, 2)).improve(2)
-    points, weights = state.points.copy(), state.weights.copy()
-    same = state.without(6)
-    np.testing.assert_allclose(lines_of(same.points), lines_of(points))
-    assert objective(same) <= objective(state) * (1 + 1e-9)
-    state.without(2).settle(3)
-    np.testing.assert_array_equal(state.points, points)
-    np.testing.assert_array_equal(state.weights, weights)
-
-
 # Networks of a fit
 
 
@@ -607,21 +585,6 @@ def test_predictions_on_the_rows_are_the_rows_less_the_residual(name, weighted, 
     found = rows.weighted(state.predict(rows.X, term.evaluate(rows.X)))
     np.testing.assert_allclose(found, rows.weighted(rows.Y) - state._at.residual, atol=1e-9)
     assert np.sum((rows.weighted(rows.Y) - found) ** 2) == pytest.approx(state.error, rel=1e-9)
-
-
-@each_activation
-def test_weights_are_copies(name):
-    rows = some_rows(60, 2, 2)
-    copies = np.random.default_rng(0).integers(1, 4, 60)
-    each = np.repeat(np.arange(60), copies)
-    W = some_neurons(5, 2)
-    weighted = state_for(name, Rows(rows.X, rows.Y, copies.astype(float)), W).improve(4)
-    repeated = state_for(name, rows.take(each), W).improve(4)
-    np.testing.assert_allclose(weighted.points, repeated.points, rtol=1e-5, atol=1e-7)
-    np.testing.assert_allclose(weighted.weights[-5:], repeated.weights[-5:], rtol=1e-5, atol=1e-7)
-    assert weighted.error == pytest.approx(repeated.error, rel=1e-7)
-    unweighted = state_for(name, rows, W).improve(4)
-    assert np.abs(unweighted.points - weighted.points).max() > 1e-3
 
 
 @each_activation
