@@ -156,25 +156,6 @@ def test_hinges_count_as_nodes(parameters):
     assert model.path_.n_nodes[0] == network.n_hinges + 2
 
 
-def test_a_model_of_two_layers_is_whole(tmp_path):
-    """Saved, truncated, with several outputs, weights, intervals and effects."""
-    X, y = curves(400, noise=0.05)
-    Y, weights = np.column_stack([y, -2 * y + X[:, 0]]), np.random.default_rng(0).uniform(1, 2, 400)
-    model = GreedyNetRegressor(hidden_layers=2, max_nodes=60).fit(X, Y, weights)
-    model.save(tmp_path / "m.safetensors")
-    again = greedynet.load(tmp_path / "m.safetensors")
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    low, high = again.predict_interval(X)
-    assert 0.85 < np.mean((low <= Y) & (high >= Y)) < 0.98
-    model.network_.save(tmp_path / "n.safetensors")
-    network = greedynet.load(tmp_path / "n.safetensors")
-    np.testing.assert_array_equal(network.predict(X), model.predict(X))
-    assert "hinges at" in network.describe()
-    smaller = model.truncate(int(model.path_.n_nodes[2])).network_
-    assert smaller.n_neurons == 2
-    assert smaller.n_hinges == network.n_hinges
-
-
 @pytest.fixture
 def small_samples():
     with scopes.sampled(400, in_order_above=100):
@@ -253,12 +234,6 @@ def test_auto_keeps_one_layer_where_a_line_is_right():
     X, _ = drawn(line, 50, 2)
     np.testing.assert_array_equal(auto.predict_proba(X), one.predict_proba(X))
     assert auto.expected_error_ == one.expected_error_
-
-
-def test_one_layer_is_the_default():
-    X, y = drawn(class_curves, 80, 3)
-    default, one = GreedyNetClassifier().fit(X, y), GreedyNetClassifier(hidden_layers=1).fit(X, y)
-    np.testing.assert_array_equal(default.predict_proba(X), one.predict_proba(X))
 
 
 def test_candidates_of_both_are_shown_with_the_shares_once():
