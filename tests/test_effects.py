@@ -8,7 +8,6 @@ from sklearn.inspection import partial_dependence
 
 from deep_networks import random_deep_network
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, OutputBounds
-from greedynet.activations import ACTIVATIONS
 from greedynet.model.description import column_curves, over_hinges
 from greedynet.plots import CurvesDisplay
 from greedynet.plots.ridgelets import nearest_values
@@ -24,15 +23,6 @@ def table():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(150, 3))
     return X, np.abs(X[:, 0] + 0.3) + X[:, 1] * X[:, 2] + 0.1 * X[:, 2]
-
-
-@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
-def test_equals_partial_dependence(table, activation):
-    X, y = table
-    model = GreedyNetRegressor(n_nodes=7, activation=activation, correct=False).fit(X, y)
-    twin = partial_dependence(model, X, [1], method="brute", grid_resolution=9)
-    found = feature_effect(model.network_, X, 1, twin["grid_values"][0])
-    np.testing.assert_allclose(found[:, 0], twin["average"][0], rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
