@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
 import greedynet
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
@@ -301,15 +298,3 @@ def test_folds_as_given(monkeypatch):
     found = folds_of_fit(monkeypatch, small(cv=folds), X, y)
     assert [(len(train), len(held)) for train, held in found] == [(40, 20), (40, 20)]
     assert len(folds_of_fit(monkeypatch, small(cv=4), X, y)) == 4
-
-
-@pytest.mark.parametrize("kind", ESTIMATORS)
-def test_groups_are_routed(kind):
-    X, y, groups = grouped_rows()
-    with config_context(enable_metadata_routing=True):
-        model = make_pipeline(StandardScaler(), kind(max_nodes=3).set_fit_request(groups=True))
-        model.fit(X, y, groups=groups)
-        found = cross_validate(
-            model, X, y, cv=GroupKFold(3), params={"groups": groups}, error_score="raise"
-        )
-    assert len(found["test_score"]) == 3
