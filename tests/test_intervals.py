@@ -318,14 +318,6 @@ def test_units_of_the_output_do_not_matter():
     )
 
 
-def test_the_same_bits_for_any_order_and_any_number_of_threads():
-    X, y = wedge(300, seed=9)
-    order = np.random.default_rng(0).permutation(300)
-    one = GreedyNetRegressor(max_nodes=6, n_jobs=1).fit(X, y).predict_interval(X)
-    other = GreedyNetRegressor(max_nodes=6, n_jobs=2).fit(X[order], y[order]).predict_interval(X)
-    np.testing.assert_array_equal(one, other)
-
-
 def test_a_function_that_is_reproduced_has_narrow_intervals():
     X = np.linspace(-1, 1, 100)[:, None]
     model = GreedyNetRegressor().fit(X, 100 + 2 * X[:, 0])
@@ -333,18 +325,6 @@ def test_a_function_that_is_reproduced_has_narrow_intervals():
     assert (high - low < 1e-9).all()
     assert (low < high).all()
     assert np.isfinite(model.predict_distribution(X).logpdf(100 + 2 * X[:, 0])).all()
-
-
-def test_files_keep_every_bit(model, tmp_path):
-    X, y = wedge(60, seed=11)
-    of_two = GreedyNetRegressor(n_nodes=4).fit(X, np.column_stack([y, y**2]))
-    for one in (model, of_two):
-        one.save(tmp_path / "m.safetensors")
-        again = load(tmp_path / "m.safetensors")
-        np.testing.assert_array_equal(again.predict_interval(X), one.predict_interval(X))
-        np.testing.assert_array_equal(
-            again.predict(X, return_std=True), one.predict(X, return_std=True)
-        )
 
 
 def test_intervals_of_files_and_blocks(model):
@@ -454,19 +434,6 @@ def test_truncated_models_are_saved_and_truncated_again(tmp_path):
     assert again.expectation_.expected_error == small.expected_error_
     assert again.fit(X, y).predict_interval(X)[0].shape == (400,)
     assert not hasattr(again, "truncated_from_")
-
-
-@pytest.mark.parametrize(
-    ("n", "noise"), [(60, 0.2), (400, 50.0)], ids=["few rows", "the mean was kept"]
-)
-def test_every_width_of_the_path_has_intervals(n, noise):
-    X, y = kinks(n + 4_000, noise=noise)
-    model = GreedyNetRegressor(max_nodes=14).fit(X[:n], y[:n])
-    for n_nodes, error in zip(model.path_.n_nodes, model.path_.held_out_errors, strict=True):
-        small = model.truncate(int(n_nodes))
-        # Few rows have a deviation of 0.04, and one fold of them holds out fewer.
-        assert covered(small, X[n:], y[n:]).mean() == pytest.approx(0.9, abs=0.1)
-        assert small.expected_error_ == error * model.path_.unit
 
 
 # Sets of classes: what they cover, how large they are; whether probabilities are calibrated
@@ -601,14 +568,6 @@ def test_every_way_to_choose_has_sets(parameters):
     X, y, _ = noisy_classes(2_300, 3, seed=2)
     classifier = GreedyNetClassifier(**{"max_nodes": 8, **parameters}).fit(X[:300], y[:300])
     assert sets_covered(classifier, X[300:], y[300:]).mean() == pytest.approx(0.9, abs=0.1)
-
-
-def test_files_keep_every_bit_of_sets(classifier, tmp_path):
-    X, _, _ = new_rows(classifier, 300)
-    classifier.save(tmp_path / "m.safetensors")
-    loaded = load(tmp_path / "m.safetensors")
-    np.testing.assert_array_equal(loaded.predict_set(X), classifier.predict_set(X))
-    np.testing.assert_array_equal(loaded.outside(X).distance, classifier.outside(X).distance)
 
 
 def test_truncated_networks_have_sets_that_cover(classifier, tmp_path):
