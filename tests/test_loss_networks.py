@@ -1,15 +1,13 @@
 """Networks for other losses: neurons by the norming functional, outer weights in the same norm."""
 
-import pickle
 from functools import partial
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
-from sklearn.base import clone
 
 import scopes
-from greedynet import GreedyNetRegressor, NotCorrectedWarning, load
+from greedynet import GreedyNetRegressor, NotCorrectedWarning
 from greedynet.losses import (
     Absolute,
     Chebyshev,
@@ -396,13 +394,6 @@ def test_several_outputs_share_one_layer(small, data, name):
 
 
 @every_loss
-@pytest.mark.parametrize("n_nodes", [3, 10, 45])
-def test_exactly_so_many_nodes(data, name, n_nodes):
-    model = GreedyNetRegressor(n_nodes, **LOSSES[name]).fit(*data)
-    assert model.n_nodes_ == model.network_.n_nodes == n_nodes
-
-
-@every_loss
 @pytest.mark.parametrize("y", [np.zeros(20), np.full(20, 7.5)])
 def test_zero_and_constant_targets(small, name, y):
     X = np.linspace(0, 1, 20)[:, None]
@@ -420,31 +411,7 @@ def test_few_rows(small, data, name, n_rows):
     assert np.abs(model.predict(X) - y).max() <= np.ptp(y) + 1e-9
 
 
-def test_same_bits_whatever_the_threads(small, data):
-    for name in ("absolute_error", "p=4"):
-        one, two = (small(n_jobs=n, **LOSSES[name]).fit(*data).predict(data[0]) for n in (1, 2))
-        np.testing.assert_array_equal(one, two)
-
-
 # Around the fit
-
-
-@every_loss_by_turns
-def test_saved_and_loaded(small, data, tmp_path, name):
-    X, y = data
-    model = small(**LOSSES[name]).fit(X, y)
-    model.save(tmp_path / "model.safetensors")
-    again, pickled = load(tmp_path / "model.safetensors"), pickle.loads(pickle.dumps(model))
-    for copy in (again, pickled, clone(model)):
-        assert str(copy.get_params()) == str(model.get_params())
-    np.testing.assert_array_equal(pickled.predict(X), model.predict(X))
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    np.testing.assert_array_equal(again.path_.training_errors, model.path_.training_errors)
-    for n_nodes in model.path_.n_nodes:
-        np.testing.assert_array_equal(
-            again.truncate(int(n_nodes)).predict(X), model.truncate(int(n_nodes)).predict(X)
-        )
-    np.testing.assert_array_equal(again.fit(X, y).predict(X), model.predict(X))
 
 
 def test_a_loss_of_ones_own(data):
