@@ -1,11 +1,9 @@
 """A search of a user's own: what it is given, what becomes of it, and what it cannot do."""
 
-import pickle
 from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import greedynet
@@ -93,14 +91,6 @@ def test_networks_are_grown_by_it(make, correct, weighted):
     linear = LinearRegression() if make is GreedyNetRegressor else LogisticRegression(max_iter=1000)
     wanted = linear.fit(X, y, w).score(X, y, w)
     assert model.score(X, y, w) > wanted + 0.1 * (1 - wanted)
-
-
-@each_estimator
-def test_it_may_choose_the_width(make):
-    X, y = problem(make)
-    model = make(max_nodes=12, search=RandomNeurons()).fit(X, y)
-    assert 2 <= model.n_nodes_ <= 12
-    assert model.stop_reason_ in (StopReason.VALIDATED, StopReason.MAX_NODES)
 
 
 @pytest.mark.parametrize("loss", ["huber", "quantile", 1.5, "chebyshev"])
@@ -200,23 +190,6 @@ def test_a_search_is_told_of_neurons_that_are_not_taken():
     # The affine term alone, and with the one neuron that was taken.
     np.testing.assert_array_equal(model.path_.n_nodes, [2, 3])
     np.testing.assert_array_equal(model.path_.indices, [-1])
-
-
-@each_estimator
-def test_it_is_a_parameter_like_others(make):
-    X, y = problem(make)
-    search = RandomNeurons(20)
-    model = make(6, search=search)
-    assert model.get_params()["search"] is search
-    again = clone(model)
-    assert again.search == search
-    assert again.search is not search
-    wanted = model.fit(X, y).predict(X)
-    np.testing.assert_array_equal(again.fit(X, y).predict(X), wanted)
-    np.testing.assert_array_equal(clone(model).fit(X, y).predict(X), wanted)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), wanted)
-    assert make().set_params(search=search).search is search
-    assert "RandomNeurons(n_tries=20)" in repr(model)
 
 
 @each_estimator
