@@ -1,7 +1,6 @@
 """What docs/reliability.md promises, on a sample of the campaigns, and what they have found."""
 
 import errno
-import json
 import os
 import resource
 import sys
@@ -24,7 +23,6 @@ from greedynet import (
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
-import campaigns
 import hostilearrays
 import hostilefiles
 import hostilenames
@@ -118,35 +116,6 @@ def test_names_levels_and_paths_are_no_code(tmp_path, numbers):
     known = {hostilenames.SAME, hostilenames.REFUSED, hostilenames.LOADED}
     assert hostilenames.SAME in (found := set(outcomes(attempt, numbers)))
     assert found <= known
-
-
-def test_attempts_are_those_of_their_seeds():
-    assert hostilefiles.draw(3) == hostilefiles.draw(3)
-    assert hostiletables.draw(3) == hostiletables.draw(3)
-    for one, other in zip(hostilearrays.draw(3).new, hostilearrays.draw(3).new, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-def test_a_campaign_goes_on_where_it_ended(tmp_path, monkeypatch):
-    tried = []
-
-    def attempt(seed, folder):
-        tried.append(seed)
-        if seed == 5:
-            raise ZeroDivisionError("five")
-        return "even" if seed % 2 == 0 else "odd"
-
-    monkeypatch.setitem(campaigns.CAMPAIGNS, "tables", attempt)
-    monkeypatch.setitem(campaigns.BATCHES, "tables", 2)
-    path = tmp_path / "tables.jsonl"
-    campaigns.run("tables", path, 4)
-    campaigns.run("tables", path, 7)
-    assert tried == list(range(7))
-    text, n_faults = campaigns.summary("tables", path)
-    assert n_faults == 1
-    assert "seed 5: ZeroDivisionError: five" in text
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    assert sum(sum(record["counts"].values()) for record in records) == 7
 
 
 # Forged files
