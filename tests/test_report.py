@@ -127,21 +127,6 @@ def test_words_say_what_was_fitted_and_how_good_it_is(pages):
     assert data["neurons"]["rows"]
 
 
-@pytest.mark.parametrize(
-    ("share", "wanted"),
-    [
-        (0.12345, "12.3 %"),
-        (0.98765, "98.8 %"),
-        (0.98999, "99.0 %"),
-        (0.99, "99.00 %"),
-        (0.99987, "99.99 %"),
-        (0.0, "0.0 %"),
-    ],
-)
-def test_per_cents(share, wanted):
-    assert percent(share) == wanted
-
-
 def test_errors_are_in_the_table_and_not_in_the_text():
     subject = Subject(as_columns(case("one").model), "y")
     scores = {"rows": {"mae": 0.123456, "rmse": 0.234567, "r2": None}}
