@@ -92,26 +92,6 @@ def test_command_of_a_page_is_one(page, arguments):
     parsed(arguments)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        (["fits", "a.csv"], AssertionError, "no command 'fits'"),
-        (["fit", "a.csv", "--target", "y"], AssertionError, "needs out"),
-        (["info"], AssertionError, "needs model"),
-        (
-            ["fit", "a.csv", "--target", "y", "--out", "m", "--nods", "4"],
-            click.NoSuchOption,
-            "nods",
-        ),
-        (["export", "m", "--to", "cobol"], click.BadParameter, "cobol"),
-        (["info", "m", "n"], AssertionError, "takes no"),
-    ],
-)
-def test_wrong_command_is_found(arguments, error, message):
-    with pytest.raises(error, match=message):
-        parsed(arguments)
-
-
 def write_houses(folder):
     """Write the tables that the pages speak of."""
     rng = np.random.default_rng(0)
