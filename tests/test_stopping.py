@@ -133,15 +133,6 @@ def test_folds_that_choose_the_largest_width_say_so(either):
     assert model.stop_reason_ is StopReason.MAX_NODES
 
 
-def test_reasons_say_what_to_try():
-    for reason in StopReason:
-        assert str(reason) == reason.value
-        assert str(reason).endswith(".")
-        # Only of parameters that there are.
-        for gone in ("patience", "validation_fraction", "warm_start"):
-            assert gone not in str(reason)
-
-
 # By which rows
 
 
