@@ -16,8 +16,6 @@ from networks import assert_same, kind, random_network
 
 torch = need("torch")
 
-RANGE = np.array([[1990.0, 0.0, -3.0, 7.0, 1e-9], [2020.0, 1e5, 1e-3, 7.0, 3e-9]])
-
 
 def in_raw_units(n_rows: int = 300) -> tuple[np.ndarray, np.ndarray]:
     """Return columns of sizes from 0.1 to 1,000, two of them far from zero, and a smooth target."""
