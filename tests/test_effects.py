@@ -10,7 +10,6 @@ from deep_networks import random_deep_network
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, OutputBounds
 from greedynet.model.description import column_curves, over_hinges
 from greedynet.plots import CurvesDisplay
-from greedynet.plots.ridgelets import nearest_values
 from greedynet.views.effects import effect_grid, feature_effect
 from networks import inputs, random_network
 from networks import random_deep_network as wide_deep_network
@@ -140,27 +139,9 @@ def test_effects_are_means_of_predictions_within_bounds_and_box(name):
 # As they are drawn
 
 
-def test_map_puts_points_where_they_belong():
-    points = np.array(
-        [[0, 0, 1], [0, 0, -1], [1, 0, 0.2], [0, 1, 0.2], [1, 0, -0.2], [-1, -1, 0.0]], dtype=float
-    )
-    points /= np.linalg.norm(points, axis=1, keepdims=True)
-    image = nearest_values(points, np.arange(6.0))
-    middle, half = image.shape[0] // 2, image.shape[1] // 2
-    radius = image.shape[0] // 2
-    left = np.flatnonzero(~image.mask[middle, :half]).mean().astype(int)
-    right = half + np.flatnonzero(~image.mask[middle, half:]).mean().astype(int)
-    assert image[middle, left] == 0
-    assert image[middle, right] == 1
-    assert image[middle, left + radius - 3] == 2
-    assert image[-4, left] == 3
-    assert image[middle, right + radius - 3] == 4
-    assert image[0, 0] is np.ma.masked
-
-
 def test_curves_of_columns():
     network = random_deep_network(5, 2)
-    display = CurvesDisplay.from_network(network, ["weight", 0], output=1, most_neurons=2)
+    display = CurvesDisplay.from_estimator(network, ["weight", 0], output=1, most_neurons=2)
     wanted = {one.feature: one for one in column_curves(network, 1, most_neurons=2)}
     for panel, feature in enumerate((2, 0)):
         one = wanted[feature]

@@ -26,20 +26,18 @@ from greedynet import (
     GreedyNetClassifier,
     GreedyNetRegressor,
     Network,
-    collapsed_ridgelet_transform,
     fit_table,
 )
 from greedynet.paper import GreedyShallowNetwork, load_example
 from greedynet.plots import (
     ApproximationDisplay,
-    CollapsedDisplay,
     CurvesDisplay,
     NeuronsDisplay,
     PathDisplay,
     draw_effects,
 )
 from greedynet.search import Dictionary
-from problems import SEARCHES, circle, golden_spiral, noisy, relative_error
+from problems import SEARCHES, noisy, relative_error
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +83,7 @@ def line_colours(collection):
 def test_curve_shows_data_target_network_and_kinks(one):
     example, model = one
     network = model.path_.network_at(23)
-    display = ApproximationDisplay.from_network(
+    display = ApproximationDisplay.from_estimator(
         network, example.X_train, example.y_train, target=example.target
     )
     x, values = display.curve_.get_data()
@@ -108,7 +106,7 @@ def test_curve_shows_data_target_network_and_kinks(one):
 def test_error_is_that_on_the_data_without_a_target():
     X = np.linspace(-1, 1, 30)[:, None]
     y = np.random.RandomState(0).randn(30)
-    display = ApproximationDisplay.from_network(hat(), X, y)
+    display = ApproximationDisplay.from_estimator(hat(), X, y)
     assert display.error == pytest.approx(relative_error(hat().predict(X), y))
     assert display.target_ is None
     np.testing.assert_allclose(display.kinks_.get_xdata(), [-0.5, 0.0, 0.5])
@@ -116,14 +114,14 @@ def test_error_is_that_on_the_data_without_a_target():
 
 @pytest.mark.parametrize(("low", "high", "inside"), [(-0.2, 0.4, [0.0]), (-9, -0.1, [-6, -0.5])])
 def test_kinks_outside_the_picture_are_left_out(low, high, inside):
-    display = ApproximationDisplay.from_network(hat(), [[low], [high]])
+    display = ApproximationDisplay.from_estimator(hat(), [[low], [high]])
     np.testing.assert_allclose(display.kinks_.get_xdata(), inside)
     assert display.curve_.get_xdata()[[0, -1]].tolist() == [low, high]
 
 
 def test_network_alone_is_drawn_on_the_range_of_its_training_data(one):
     _, model = one
-    display = ApproximationDisplay.from_network(model.network_)
+    display = ApproximationDisplay.from_estimator(model.network_)
     assert display.curve_.get_xdata()[[0, -1]].tolist() == [-1.0, 1.0]
     assert display.data_ is None
     assert display.error is None
@@ -154,7 +152,7 @@ def test_panels_of_two_inputs(two):
 
 def test_contours_have_the_inputs_the_right_way_round():
     network = hat(n_features=2)  # does not depend on the second input
-    display = ApproximationDisplay.from_network(network, X=[[-1, 0], [1, 5]])
+    display = ApproximationDisplay.from_estimator(network, X=[[-1, 0], [1, 5]])
     assert display.ax_.get_xlim() == (-1, 1)
     assert display.ax_.get_ylim() == (0, 5)
     paths = display.panels_["network"].get_paths()
@@ -191,12 +189,12 @@ def test_one_of_several_outputs():
     network = hat(n_outputs=3)
     X = np.linspace(-1, 1, 9)[:, None]
     Y = network.predict(X)
-    display = ApproximationDisplay.from_network(network, X, Y, output=2)
+    display = ApproximationDisplay.from_estimator(network, X, Y, output=2)
     np.testing.assert_array_equal(display.data_.get_ydata(), Y[:, 2])
     assert display.error == pytest.approx(0, abs=1e-15)
-    same = ApproximationDisplay.from_network(network, X, Y[:, 2], output=2)
+    same = ApproximationDisplay.from_estimator(network, X, Y[:, 2], output=2)
     assert same.error == display.error
-    neurons = NeuronsDisplay.from_network(network, output=1)
+    neurons = NeuronsDisplay.from_estimator(network, output=1)
     sizes = np.abs(network.inner_weights[:, 0]) * network.outer_weights[:, 1]
     np.testing.assert_allclose(neurons.weights, sizes)
 
@@ -287,55 +285,14 @@ def test_errors_that_a_logarithm_cannot_show_are_left_out():
     PathDisplay([0, 1], [0.0, 0.0]).plot().figure_.canvas.draw()
 
 
-# Transforms
-
-
-def test_collapsed_curve(one):
-    example, _ = one
-    display = CollapsedDisplay.from_data(example.X_train, example.y_train, example.sphere)
-    transform = collapsed_ridgelet_transform(example.sphere, example.X_train, example.y_train)
-    keep = transform.keep(0.001)
-    theta, kept = display.kept_.get_data()
-    removed = display.removed_.get_ydata()
-    assert theta[-1] == pytest.approx(theta[0] + 2 * np.pi)
-    np.testing.assert_array_equal(np.isnan(kept[:-1]), ~keep)
-    np.testing.assert_array_equal(np.isnan(removed[:-1]), keep)
-    np.testing.assert_array_equal(kept[:-1][keep], transform.values[keep])
-    np.testing.assert_allclose(np.sin(theta[:-1]), example.sphere[:, 0], atol=1e-12)
-    assert display.ax_.get_title() == f"{100 * np.mean(~keep):.0f} % removed"
-
-
-def test_collapsed_curve_of_points_in_any_order(one):
-    example, _ = one
-    points = circle(500)
-    display = CollapsedDisplay.from_data(example.X_train, example.y_train, points)
-    shuffled = points[np.random.RandomState(0).permutation(500)]
-    other = CollapsedDisplay.from_data(example.X_train, example.y_train, shuffled)
-    for line in ("kept_", "removed_"):
-        drawn, again = getattr(display, line), getattr(other, line)
-        np.testing.assert_allclose(drawn.get_ydata(), again.get_ydata(), atol=1e-9)
-
-
-def test_collapsed_map():
-    example = load_example(3)
-    display = CollapsedDisplay.from_data(example.X_train, example.y_train, golden_spiral(2000), 0.1)
-    low, high = display.image_.get_clim()
-    assert low == -high
-    assert high == np.abs(display.values).max()
-    image = display.image_.get_array()
-    shown = np.unique(image.compressed())
-    assert set(shown) <= set(display.values[display.keep])
-    # Equal areas: as much of the discs is grey as points are removed.
-    in_discs = 2 * np.pi / 4 * (image.shape[0] - 1) ** 2
-    share = image.count() / in_discs
-    assert share == pytest.approx(display.keep.mean(), abs=0.02)
+# Neurons
 
 
 def test_kinks_in_the_plane():
     inner = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, -2.0], [1.0, 1.0]])
     biases = np.array([-0.5, 0.0, 1.0, 9.0])
     outer = np.array([3.0, -1.0, 2.0, 5.0]) / np.linalg.norm(inner, axis=1)
-    display = NeuronsDisplay.from_network(Network(inner, biases, outer[:, None]))
+    display = NeuronsDisplay.from_estimator(Network(inner, biases, outer[:, None]))
     segments = display.kinks_.get_segments()
     assert len(segments) == 3, "the last kink does not cross the square"
     # The heaviest come last.
@@ -358,7 +315,7 @@ def test_neurons_on_the_circle_do_not_depend_on_units():
     # The same function of x = 1000 u + 5000.
     scaled = Network(a / 1000, b - 5 * a[:, 0], c, input_range=[[4000.0], [6000.0]])
     for one in (network, scaled):
-        display = NeuronsDisplay.from_network(one)
+        display = NeuronsDisplay.from_estimator(one)
         np.testing.assert_allclose(display.kinks_.get_offsets(), wanted, atol=1e-12)
         assert (np.diff(display.kinks_.get_sizes()) > 0).all()
 
@@ -511,13 +468,11 @@ def drawings():
     flat = hat(n_features=2)
     errors = np.geomspace(1, 0.01, 10)
     return {
-        "curve": lambda ax: ApproximationDisplay.from_network(hat(), X, np.cos(x), ax=ax),
-        "contour": lambda ax: ApproximationDisplay.from_network(flat, X2, ax=ax),
+        "curve": lambda ax: ApproximationDisplay.from_estimator(hat(), X, np.cos(x), ax=ax),
+        "contour": lambda ax: ApproximationDisplay.from_estimator(flat, X2, ax=ax),
         "path": lambda ax: PathDisplay(range(10), errors, errors**0.5, best_n_nodes=9).plot(ax),
-        "circle": lambda ax: CollapsedDisplay.from_data(X, np.cos(x), circle(100), ax=ax),
-        "map": lambda ax: CollapsedDisplay.from_data(X2, X2[:, 0], golden_spiral(100), ax=ax),
-        "lines": lambda ax: NeuronsDisplay.from_network(flat, ax=ax),
-        "points": lambda ax: NeuronsDisplay.from_network(hat(), ax=ax),
+        "lines": lambda ax: NeuronsDisplay.from_estimator(flat, ax=ax),
+        "points": lambda ax: NeuronsDisplay.from_estimator(hat(), ax=ax),
     }
 
 
@@ -589,8 +544,8 @@ def test_threads_draw_what_one_thread_draws():
     ("draw", "artist"),
     [
         (lambda **k: PathDisplay([0, 1], [1.0, 0.5]).plot(**k), "training_line_"),
-        (lambda **k: ApproximationDisplay.from_network(hat(), [[-1], [1]], **k), "curve_"),
-        (lambda **k: NeuronsDisplay.from_network(hat(2), **k), "kinks_"),
+        (lambda **k: ApproximationDisplay.from_estimator(hat(), [[-1], [1]], **k), "curve_"),
+        (lambda **k: NeuronsDisplay.from_estimator(hat(2), **k), "kinks_"),
     ],
 )
 def test_options_of_the_user_replace_ours(draw, artist):
@@ -617,20 +572,16 @@ def first_column(X):
 
 
 NONE = Network(np.empty((0, 1)), np.empty(0), np.empty((0, 1)))
-network, estimator = ApproximationDisplay.from_network, ApproximationDisplay.from_estimator
+network = ApproximationDisplay.from_estimator
 WRONG_VALUES = {
-    r"`network` must have 1 or 2 inputs to be drawn, got 3: draw .* `PathDisplay`": (
+    r"`estimator` must have 1 or 2 inputs to be drawn, got 3: draw .* `PathDisplay`": (
         lambda: network(wide(3), np.ones((2, 3)))
     ),
-    "`estimator` must have 1 or 2 inputs to be drawn, got 3": lambda: estimator(*fitted(3)),
-    "`X` must have 1 or 2 inputs to be drawn, got 3": (
-        lambda: CollapsedDisplay.from_data(np.ones((9, 3)), np.ones(9))
-    ),
     "`network` must have 1 or 2 inputs to be drawn, got 3": (
-        lambda: NeuronsDisplay.from_network(wide(3))
+        lambda: NeuronsDisplay.from_estimator(wide(3))
     ),
     "`network` must have at least one neuron to be drawn, .* larger `n_nodes`": (
-        lambda: NeuronsDisplay.from_network(NONE)
+        lambda: NeuronsDisplay.from_estimator(NONE)
     ),
     r"`X` must be given .*, got None: write `X=\[\[-1\], \[1\]\]`": lambda: network(wide(1)),
     "`X` must be given together with `y`, got None: give both": lambda: network(wide(1), y=[1.0]),
@@ -644,7 +595,7 @@ WRONG_VALUES = {
         lambda: network(hat(1, 2), [[0], [1]])
     ),
     "`output` must select one of the 2 outputs to show, got 2": (
-        lambda: NeuronsDisplay.from_network(hat(1, 2), output=2)
+        lambda: NeuronsDisplay.from_estimator(hat(1, 2), output=2)
     ),
     r"`panels` must be some of \['network'\], got \['error'\]: .* require a `target`": (
         lambda: network(wide(2), np.eye(2), panels=["error"])
@@ -663,11 +614,8 @@ WRONG_VALUES = {
     ),
 }
 WRONG_TYPES = {
-    "`network` .* must be a Network, got GreedyNetRegressor: .* `from_estimator`": (
-        lambda: network(fitted(1)[0], [[0], [1]])
-    ),
     "`estimator` .* must be a fitted greedynet estimator, .* got StandardScaler": (
-        lambda: estimator(StandardScaler().fit([[0], [1]]), [[0], [1]])
+        lambda: network(StandardScaler().fit([[0], [1]]), [[0], [1]])
     ),
     "`estimator` .* must be a fitted greedynet estimator, .* got LinearRegression": (
         lambda: PathDisplay.from_estimator(LinearRegression().fit([[0], [1]], [0, 1]))
@@ -743,7 +691,7 @@ def test_curves_of_an_estimator_and_a_table(deep):
     assert {ax.get_xlabel() for ax in display.ax_} == {"age", "height"}
     assert to_hex(display.direct_[0].get_color()) == to_hex("green")
     assert CurvesDisplay.from_estimator(model.estimator).names == display.names
-    without = CurvesDisplay.from_network(random_deep_network(3, affine=False))
+    without = CurvesDisplay.from_estimator(random_deep_network(3, affine=False))
     assert without.direct_ == [None, None]
 
 
@@ -751,17 +699,17 @@ def test_what_curves_refuse(deep, one):
     _, model = deep
     network = random_deep_network()
     with pytest.raises(ValueError, match="'height', which enters the network as it is"):
-        CurvesDisplay.from_network(network, "height")
+        CurvesDisplay.from_estimator(network, "height")
     with pytest.raises(ValueError, match="`features` must be positions from 0 to 2 or names"):
-        CurvesDisplay.from_network(network, 3)
+        CurvesDisplay.from_estimator(network, 3)
     with pytest.raises(ValueError, match="`features` must have at least one position or name"):
-        CurvesDisplay.from_network(network, [])
+        CurvesDisplay.from_estimator(network, [])
     with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
-        CurvesDisplay.from_network(random_deep_network(3, 2))
+        CurvesDisplay.from_estimator(random_deep_network(3, 2))
     with pytest.raises(ValueError, match="draw its effects with `draw_effects`"):
         CurvesDisplay.from_estimator(one[1])
-    with pytest.raises(TypeError, match="must be a Network, got Green"):
-        CurvesDisplay.from_network(type("Green", (), {})())
+    with pytest.raises(TypeError, match="is not an estimator instance"):
+        CurvesDisplay.from_estimator(type("Green", (), {})())
     with pytest.raises(ValueError, match=r"one hidden layer.*`CurvesDisplay`"):
         NeuronsDisplay.from_estimator(model)
 
@@ -773,7 +721,7 @@ def test_approximation_by_two_layers(d):
     model = GreedyNetRegressor(hidden_layers=2, max_nodes=30).fit(X, y)
     for display in (
         ApproximationDisplay.from_estimator(model, X, y),
-        ApproximationDisplay.from_network(model.network_, X, y),
+        ApproximationDisplay.from_estimator(model.network_, X, y),
     ):
         assert display.kinks is None
         assert display.error == pytest.approx(relative_error(model.predict(X), y))

@@ -10,12 +10,11 @@ from greedynet.paper.report import Picture
 from greedynet.paper.reproduce import Part, network_of
 from greedynet.plots import (
     ApproximationDisplay,
-    CollapsedDisplay,
     NeuronsDisplay,
     PathDisplay,
 )
-from greedynet.plots.style import BLUE, DIVERGING
-from greedynet.search.ridgelet import ridgelet_transform
+from greedynet.plots.style import BLUE, DIVERGING, GREY
+from greedynet.search.ridgelet import collapsed_ridgelet_transform, ridgelet_transform
 from greedynet.search.sphere import circle, golden_spiral
 from greedynet.support.files import require
 
@@ -55,7 +54,7 @@ def _published(example: Example) -> str:
 def _curves(example: Example, parts: dict[str, Part]) -> Picture:
     figure, axes = _subplots(1, 3, (11, 3.2))
     for ax, (name, network, error) in zip(axes[0], _networks(parts), strict=True):
-        ApproximationDisplay.from_network(
+        ApproximationDisplay.from_estimator(
             network, example.X_train, example.y_train, target=example.target, ax=ax
         )
         # Above the legend, which takes the place of the title.
@@ -72,14 +71,14 @@ def _surfaces(example: Example, parts: dict[str, Part]) -> Picture:
         first = k == 1
         panels = (["target"] if first else []) + ["network", "error"]
         where = ([axes[0, 0]] if first else []) + [axes[0, k], axes[1, k]]
-        ApproximationDisplay.from_network(
+        ApproximationDisplay.from_estimator(
             network, example.X_train, target=example.target, ax=where, panels=panels
         )
         axes[0, k].set_title(f"{name}: {error:.2e}")
         axes[1, k].set_title("error")
         if first:
             axes[0, 0].set_title("target")
-            NeuronsDisplay.from_network(network, ax=axes[1, 0])
+            NeuronsDisplay.from_estimator(network, ax=axes[1, 0])
             axes[1, 0].set_title("kinks of the greedy start", pad=24)
     caption = (
         f"Target, approximations with {example.published.n_nodes} nodes and their errors, with "
@@ -106,20 +105,35 @@ def _ridgelet(example: Example) -> Picture:
 
 
 def _collapsed(example: Example, parts: dict[str, Part]) -> Picture:
-    display = CollapsedDisplay.from_data(example.X_train, example.y_train, example.sphere)
+    transform = collapsed_ridgelet_transform(example.sphere, example.X_train, example.y_train)
+    points, values, keep = transform.points, transform.values, transform.keep()
+    if points.shape[1] == 2:
+        figure, axes = _subplots(1, 1, (4.5, 3.2))
+        # The points go round the circle once, (a, b) = (sin, cos) of the angle.
+        angle = np.arctan2(points[:, 0], points[:, 1]) % (2 * np.pi)
+        for kept, colour in ((keep, BLUE), (~keep, GREY)):
+            axes[0, 0].plot(angle, np.where(kept, values, np.nan), color=colour, linewidth=1.2)
+        names = {"xlabel": r"$\theta$, where $(a, b) = (\sin\theta, \cos\theta)$"}
+        axes[0, 0].set(ylabel=r"$\mathcal{CR}f(\theta)$", **names)
+    else:
+        figure, ax = _globe()
+        limit = np.abs(values).max()
+        colours = {"c": values[keep], "cmap": DIVERGING, "vmin": -limit, "vmax": limit}
+        ax.scatter(*points[~keep].T, s=1, color=GREY)
+        drawn = ax.scatter(*points[keep].T, s=2, **colours)
+        figure.colorbar(drawn, label=r"$\mathcal{CR}f(a_1, a_2, b)$", shrink=0.7)
     share = {1: "about 50 %", 2: "about 70 %"}[example.X_train.shape[1]]
     caption = (
         "Collapsed ridgelet transform CR f. Points below 0.1 % of its maximum, in grey, can be "
         f"removed: {parts['greedy']['removed']:.0%} of all points. Published: {share}; for the "
         "difference see docs/method.md."
     )
-    return _picture(display.figure_, example, "collapsed", caption)
+    return _picture(figure, example, "collapsed", caption)
 
 
 def _sphere(example: Example) -> Picture:
-    pyplot = require("matplotlib.pyplot", "plots", "greedynet reproduce")
-    figure = pyplot.figure(figsize=(4, 4), layout="constrained")
-    figure.add_subplot(projection="3d", aspect="equal").scatter(*golden_spiral(5000).T, s=1)
+    figure, ax = _globe()
+    ax.scatter(*golden_spiral(5000).T, s=1)
     caption = "5,000 points on the sphere by the golden spiral; the dictionary has 20,000."
     return _picture(figure, example, "sphere", caption)
 
@@ -156,6 +170,13 @@ def _subplots(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, 
     pyplot = require("matplotlib.pyplot", "plots", "greedynet reproduce")
     figure = pyplot.figure(figsize=size, layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def _globe() -> tuple[Any, Any]:
+    """Return a figure with axes in space, for points on the sphere."""
+    pyplot = require("matplotlib.pyplot", "plots", "greedynet reproduce")
+    figure = pyplot.figure(figsize=(4, 4), layout="constrained")
+    return figure, figure.add_subplot(projection="3d", aspect="equal")
 
 
 def _picture(figure: Any, example: Example, name: str, caption: str) -> Picture:

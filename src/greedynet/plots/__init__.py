@@ -15,12 +15,10 @@ from greedynet.plots.approximation import ApproximationDisplay
 from greedynet.plots.curves import CurvesDisplay
 from greedynet.plots.neurons import NeuronsDisplay
 from greedynet.plots.path import PathDisplay
-from greedynet.plots.ridgelets import CollapsedDisplay
 from greedynet.plots.scikit import draw_effects, draw_learning_curve
 
 __all__ = [
     "ApproximationDisplay",
-    "CollapsedDisplay",
     "CurvesDisplay",
     "NeuronsDisplay",
     "PathDisplay",

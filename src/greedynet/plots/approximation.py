@@ -25,7 +25,6 @@ from greedynet.support.types import Float64
 from greedynet.views.models import (
     Function,
     check_features,
-    check_kind,
     fitted,
     input_names,
     network_inputs,
@@ -116,7 +115,7 @@ class ApproximationDisplay:
     def from_estimator(
         cls,
         estimator: Any,
-        X: ArrayLike,
+        X: ArrayLike | None = None,
         y: ArrayLike | None = None,
         *,
         target: Function | None = None,
@@ -124,14 +123,15 @@ class ApproximationDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> "ApproximationDisplay":
-        """Draw a fitted estimator on the range of the data.
+        """Draw a fitted estimator or a network on the range of the data.
 
         Parameters
         ----------
-        estimator : GreedyNetRegressor, GreedyNetClassifier or TableModel
+        estimator : GreedyNetRegressor, GreedyNetClassifier, TableModel or Network
             A fitted model of one or two inputs.
-        X : array-like of shape (n_rows, n_features)
-            Inputs of the data, which also determine the range of the picture.
+        X : array-like of shape (n_rows, n_features) or None, default=None
+            Inputs of the data, which also determine the range of the picture; None for the range of
+            the training data.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs) or None, default=None
             Outputs of the data. Without a target, the error in the title is the error on the data.
         target : callable or None, default=None
@@ -143,29 +143,8 @@ class ApproximationDisplay:
             Passed to `plot`.
         """
         network = fitted(estimator, "network_", Network, "ApproximationDisplay.from_estimator")
-        rows = network_inputs(estimator, X)
-        how: dict[str, Any] = {"target": target, "output": output, "argument": "estimator"}
-        sample = sample_network(network, rows, y, **how)
-        return cls(**sample).plot(ax, **kwargs)
-
-    @classmethod
-    def from_network(
-        cls,
-        network: Network,
-        X: ArrayLike | None = None,
-        y: ArrayLike | None = None,
-        *,
-        target: Function | None = None,
-        output: int | None = None,
-        ax: Any = None,
-        **kwargs: Any,
-    ) -> "ApproximationDisplay":
-        """Draw a network; without `X`, on the range of its training data.
-
-        The parameters are those of `from_estimator`.
-        """
-        check_kind(network, Network, "network", "ApproximationDisplay.from_network")
-        sample = sample_network(network, X, y, target=target, output=output)
+        rows = None if X is None else network_inputs(estimator, X)
+        sample = sample_network(network, rows, y, target=target, output=output)
         return cls(**sample).plot(ax, **kwargs)
 
     @property

@@ -17,7 +17,7 @@ from greedynet.plots.style import (
     one_scale,
     style_axes,
 )
-from greedynet.views.models import check_kind, check_output, feature_positions, fitted, input_names
+from greedynet.views.models import check_output, feature_positions, fitted, input_names
 
 # The most panels that are legible side by side.
 MOST_COLUMNS = 4
@@ -75,11 +75,9 @@ class CurvesDisplay:
         output: int | None = None,
         most_neurons: int = 3,
     ) -> None:
-        caller = "CurvesDisplay.from_network"
-        check_kind(network, Network, "network", caller)
         if network.ramps is None:
             raise ValueError(
-                f"`network` of `{caller}` must have two hidden layers, got one, which has no "
+                "`network` of `CurvesDisplay` must have two hidden layers, got one, which has no "
                 "curves of columns: draw its effects with `draw_effects`."
             )
         names = input_names(network, network.n_features)
@@ -92,15 +90,9 @@ class CurvesDisplay:
         self.curves, self.names = found, [names[one.feature] for one in found]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, **options: Any) -> "CurvesDisplay":
-        """Draw the curves of a fitted estimator or `TableModel`; see `from_network`."""
-        network = fitted(estimator, "network_", Network, "CurvesDisplay.from_estimator")
-        return cls.from_network(network, **options)
-
-    @classmethod
-    def from_network(
+    def from_estimator(
         cls,
-        network: Network,
+        estimator: Any,
         features: int | str | Sequence[int | str] | None = None,
         *,
         output: int | None = None,
@@ -108,7 +100,8 @@ class CurvesDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> "CurvesDisplay":
-        """Draw the curves of a network; `ax` and further options are passed to `plot`."""
+        """Draw the curves of a fitted model or a network; further options are passed to `plot`."""
+        network = fitted(estimator, "network_", Network, "CurvesDisplay.from_estimator")
         display = cls(network, features, output=output, most_neurons=most_neurons)
         return display.plot(ax, **kwargs)
 

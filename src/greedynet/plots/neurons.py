@@ -10,18 +10,16 @@ from greedynet.model.network import Network
 from greedynet.plots.style import (
     BLUE,
     FAINT,
+    GREY,
     RED,
-    hide_axes,
     merged,
     name_axis,
     one_axes,
-    ring,
     style_axes,
 )
 from greedynet.support.types import Float64
 from greedynet.views.models import (
     check_features,
-    check_kind,
     fitted,
     input_names,
     neurons_on_sphere,
@@ -61,17 +59,16 @@ class NeuronsDisplay:
     >>> from greedynet import Network
     >>> from greedynet.plots import NeuronsDisplay
     >>> network = Network(np.eye(2), np.array([0.0, 3.0]), np.array([[1.0], [-1.0]]))
-    >>> display = NeuronsDisplay.from_network(network)
+    >>> display = NeuronsDisplay.from_estimator(network)
     >>> len(display.kinks_.get_segments())  # the second neuron is active everywhere
     1
     """
 
     def __init__(self, network: Network, *, output: int | None = None) -> None:
-        check_kind(network, Network, "network", "NeuronsDisplay.from_network")
         if network.ramps is not None:
             raise ValueError(
-                "`network` of `NeuronsDisplay.from_network` must have one hidden layer, got two, "
-                "whose kinks are no lines: draw its columns with `CurvesDisplay`."
+                "`network` of `NeuronsDisplay` must have one hidden layer, got two, whose kinks "
+                "are no lines: draw its columns with `CurvesDisplay`."
             )
         d = network.n_features
         check_features(d, [1, 2], "network", "kinks in more dimensions cannot be drawn")
@@ -88,19 +85,14 @@ class NeuronsDisplay:
         self.feature_names = input_names(network, d)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, **kwargs: Any) -> "NeuronsDisplay":
-        """Draw the neurons of a fitted estimator; see `from_network`."""
-        network = fitted(estimator, "network_", Network, "NeuronsDisplay.from_estimator")
-        return cls.from_network(network, **kwargs)
-
-    @classmethod
-    def from_network(
-        cls, network: Network, *, output: int | None = None, ax: Any = None, **kwargs: Any
+    def from_estimator(
+        cls, estimator: Any, *, output: int | None = None, ax: Any = None, **kwargs: Any
     ) -> "NeuronsDisplay":
-        """Draw the neurons of a network on the range of its training data.
+        """Draw the neurons of a fitted estimator or a network on the range of its training data.
 
         `ax` and further options are passed to `plot`.
         """
+        network = fitted(estimator, "network_", Network, "NeuronsDisplay.from_estimator")
         return cls(network, output=output).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> "NeuronsDisplay":
@@ -148,13 +140,13 @@ def _draw_lines(ax: "Axes", display: NeuronsDisplay, style: dict[str, Any]) -> A
 
 def _draw_points(ax: "Axes", display: NeuronsDisplay, style: dict[str, Any]) -> Any:
     """Draw the neurons on the circle, and the arcs where the kink is in the domain."""
-    from matplotlib.patches import Wedge
+    from matplotlib.patches import Circle, Wedge
 
     order = _by_size(display.weights)
     points = neurons_on_sphere(display.inner_weights, display.biases, display.domain)[order]
     for start in (-45, 135):  # |b| < |a|
         ax.add_patch(Wedge((0, 0), 1.06, start, start + 90, width=0.12, color=FAINT, zorder=0))
-    ring(ax)
+    ax.add_patch(Circle((0, 0), 1, facecolor="none", edgecolor=GREY, linewidth=0.8))
     options = {
         "s": 8 + 90 * _share(display.weights)[order],
         "c": _sign_colours(display.weights[order]),
@@ -165,7 +157,8 @@ def _draw_points(ax: "Axes", display: NeuronsDisplay, style: dict[str, Any]) -> 
     drawn = ax.scatter(*points.T, **merged(options, style))
     name_axis(ax, "$a$", 1, 0)
     name_axis(ax, "$b$", 0, 1)
-    hide_axes(ax, 1.3, 1.3)
+    ax.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), aspect="equal")
+    ax.set_axis_off()
     return drawn
 
 

@@ -48,28 +48,14 @@ def style_axes(ax: "Axes") -> None:
     ax.tick_params(which="both", color=GREY, labelsize="small")
 
 
-def hide_axes(ax: "Axes", across: float, up: float) -> None:
-    """Set the limits of a picture centred at zero, and hide its axes."""
-    ax.set(xlim=(-across, across), ylim=(-up, up), aspect="equal")
-    ax.set_axis_off()
-
-
-def ring(ax: "Axes", x: float = 0.0, **kwargs: Any) -> Any:
-    """Draw the unit circle around `(x, 0)`."""
-    from matplotlib.patches import Circle
-
-    options = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.8}
-    return ax.add_patch(Circle((x, 0), 1, **options | kwargs))
-
-
-def name_axis(ax: "Axes", text: str, x: float, y: float, *, middle: float = 0.0) -> None:
+def name_axis(ax: "Axes", text: str, x: float, y: float) -> None:
     """Draw the end of a coordinate axis that leaves the unit circle in the direction `(x, y)`."""
     length = np.hypot(x, y)
     ends = np.array([min(length, 1.0), 1.1]) / length
-    ax.plot(middle + ends * x, ends * y, color=GREY, linewidth=0.8, zorder=3)
+    ax.plot(ends * x, ends * y, color=GREY, linewidth=0.8, zorder=3)
     reach = 1.2 / length
     style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK, "fontsize": "small"}
-    ax.text(middle + reach * x, reach * y, text, **style)
+    ax.text(reach * x, reach * y, text, **style)
 
 
 def colour_scale(

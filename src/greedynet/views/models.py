@@ -36,7 +36,9 @@ def network_inputs(model: Any, X: Any) -> Any:
 
 
 def fitted(estimator: Any, attribute: str, kind: type, caller: str) -> Any:
-    """Return `estimator.attribute`; raise an error if it is not of the expected type."""
+    """Return `estimator.attribute`, or a network itself; raise an error for anything else."""
+    if kind is Network and isinstance(estimator, Network):
+        return estimator
     estimator = estimator_of(estimator)
     check_is_fitted(estimator)
     value = getattr(estimator, attribute, None)
@@ -47,15 +49,6 @@ def fitted(estimator: Any, attribute: str, kind: type, caller: str) -> Any:
             f"`{attribute}`, got {type(estimator).__name__}{last}."
         )
     return value
-
-
-def check_kind(value: object, kind: type, name: str, caller: str) -> None:
-    """Raise an error unless `value` is of the class, and point to `from_estimator`."""
-    if not isinstance(value, kind):
-        raise TypeError(
-            f"`{name}` of `{caller}` must be a {kind.__name__}, got {type(value).__name__}: for a "
-            "fitted estimator use `from_estimator`."
-        )
 
 
 def check_features(n: int, allowed: Sequence[int], name: str, advice: str) -> None:
@@ -118,7 +111,6 @@ def sample_network(
     *,
     target: Function | None,
     output: int | None,
-    argument: str = "network",
 ) -> dict[str, Any]:
     """Evaluate a network on the range of `X`, or of its training data.
 
@@ -126,7 +118,7 @@ def sample_network(
     """
     d = network.n_features
     advice = "draw the errors along the path with `PathDisplay` instead"
-    check_features(d, [1, 2], argument, advice)
+    check_features(d, [1, 2], "estimator", advice)
     if X is None and y is not None:
         raise ValueError("`X` must be given together with `y`, got None: give both or neither.")
     X = network.input_range if X is None else X
@@ -199,26 +191,14 @@ def _grid_rows(grid: Sequence[Float64]) -> Float64:
     return np.column_stack([axis.ravel() for axis in np.meshgrid(*grid, indexing="ij")])
 
 
-# Neurons as points of the circle or the sphere, and the sphere as flat discs. A neuron
-# `sigma(a . x + b)` is the point `(a, b)`, divided by its norm. Discs are Lambert's equal-area
-# projection from the poles `b = 1` and `b = -1`: a point at the height `b` lies at the radius
-# `sqrt(1 - |b|)` in the direction of `a`.
-
-
 def neurons_on_sphere(inner_weights: Float64, biases: Float64, domain: Float64) -> Float64:
-    """Return the neurons as points, for inputs scaled from the domain, `(2, d)`, to [-1, 1].
+    """Return the neurons as points of the sphere, for inputs scaled from the domain to [-1, 1].
 
-    A neuron without weights and bias stays at zero.
+    The neuron `sigma(a . x + b)` is the point `(a, b)`, divided by its norm. The domain has the
+    smallest and the largest value of each input, `(2, d)`. A neuron without weights and bias stays
+    at zero.
     """
     middle, half = (domain[0] + domain[1]) / 2, (domain[1] - domain[0]) / 2
     points = np.column_stack([inner_weights * half, biases + inner_weights @ middle])
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
     return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
-
-
-def upper_half(x: Float64, y: Float64) -> Float64:
-    """Return the points with `b >= 0` that are drawn at `(x, y)` in the unit disc, `(n, 3)`."""
-    square = x**2 + y**2
-    # b = 1 - r^2, hence |a| = r sqrt(2 - r^2).
-    stretch = np.sqrt(2 - square)
-    return np.column_stack([stretch * x, stretch * y, 1 - square])
