@@ -19,10 +19,10 @@ from greedynet.train.fit import scaled, unscaled
 from networks import assert_same, impostor, inputs, random_deep_network
 from problems import SEARCHES, noisy, regressor, relative_error
 
-jax, optax = need("jax"), need("optax")
+jax, _ = need("jax"), need("optax")
 ravel_pytree = need("jax.flatten_util").ravel_pytree
 
-from greedynet.train import driver, random_networks, train_networks  # noqa: E402
+from greedynet.train import random_networks, train_networks  # noqa: E402
 from greedynet.train.checks import check_rows  # noqa: E402
 from greedynet.train.loop import (  # noqa: E402
     TRAIN_SETTINGS,
@@ -283,9 +283,9 @@ def test_second_of_two_layers_is_trained():
     best = result.loss_history[[0, result.best_epoch]]
     np.testing.assert_allclose(losses, best, rtol=1e-9)
     assert losses[1] < 0.1 * losses[0]
-    with pytest.raises(ValueError, match=r"`X` must have the shape \(n_rows, 3\)"):
+    with pytest.raises(ValueError, match="`X` must have as many columns as the network, 3, got 2"):
         train_one(start, X[:, :2], y)
-    with pytest.raises(ValueError, match="`X_val` must be finite"):
+    with pytest.raises(ValueError, match="X_val contains NaN"):
         train_one(start, X, y, X_val=X * np.nan, y_val=y)
     with pytest.raises(ValueError, match="got no `X_val`"):
         train_one(start, X, y, y_val=y)
@@ -317,42 +317,6 @@ def test_ten_restarts_equal_ten_runs(example, batch_size):
         np.testing.assert_allclose(result.validation_history, alone.validation_history, rtol=1e-10)
         assert result.best_epoch == alone.best_epoch
     assert len({result.loss_history[-1] for result in together}) == 10
-
-
-def test_threads_change_nothing(example):
-    starts = random_networks(10, 1, 23)
-    options = {"epochs": 5, "batch_size": 1}
-    whole = train_networks(starts, example.X_train, example.y_train, **options)
-    with TRAIN_SETTINGS.use(TrainSettings(parallel_values=1)):
-        one, two = (
-            train_networks(starts, example.X_train, example.y_train, **options, n_jobs=n)
-            for n in (1, 2)
-        )
-    for a, b, c in zip(whole, one, two, strict=True):
-        assert_equal_networks(b.network, c.network)
-        assert_equal_networks(a.network, b.network, 1e-10)
-
-
-@pytest.mark.parametrize("n_networks", [1, 5, 6, 10, 11])
-def test_groups_are_even(n_networks):
-    networks = random_networks(n_networks, 2, 50)
-    groups = driver._groups(networks, 1_000)
-    assert [network for group in groups for network in group] == networks
-    sizes = [len(group) for group in groups]
-    assert sizes[0] == max(sizes) <= TrainSettings().group
-    assert max(sizes) - min(sizes) <= 1
-
-
-@pytest.mark.parametrize("name", ["sgd", "lbfgs"])
-def test_any_optimiser(name, example):
-    # L-BFGS asks for the loss as a function of the weights, too.
-    optimizer = {"sgd": optax.sgd(1e-2, momentum=0.9), "lbfgs": optax.lbfgs()}[name]
-    starts = random_networks(2, 1, 5, init="he")
-    results = train_networks(
-        starts, example.X_train, example.y_train, optimizer=optimizer, epochs=60
-    )
-    for result in results:
-        assert result.loss_history[-1] < 0.9 * result.loss_history[0]
 
 
 # Progress and Ctrl-C
@@ -388,23 +352,14 @@ def test_progress_reaches_the_end(example, greedy):
     assert seen[-1] == 50
 
 
-@pytest.mark.parametrize(
-    ("init", "inner", "outer"),
-    [
-        ("truncated_normal", 0.05 * 0.87962566, 0.05 * 0.87962566),
-        ("glorot", np.sqrt(2 / (4 + 400)), np.sqrt(2 / (400 + 3))),
-        ("he", np.sqrt(2 / 4), np.sqrt(2 / 400)),
-    ],
-)
-def test_random_weights_have_the_right_spread(init, inner, outer):
-    networks = random_networks(30, 4, 400, 3, init=init)
-    for name, deviation in (("inner_weights", inner), ("outer_weights", outer)):
+def test_random_weights_have_the_right_spread():
+    networks, deviation = random_networks(30, 4, 400, 3), 0.05 * 0.87962566
+    for name in ("inner_weights", "outer_weights"):
         weights = np.stack([getattr(network, name) for network in networks])
         assert weights.std() == pytest.approx(deviation, rel=0.02)
         assert abs(weights.mean()) < 0.02 * deviation
-        # cut at two deviations of the whole normal, or at sqrt(3) deviations of the uniform
-        cut = np.sqrt(3) if init == "glorot" else 2 / 0.87962566
-        assert 0.98 * cut * deviation < np.abs(weights).max() <= cut * deviation * (1 + 1e-6)
+        # Cut at two deviations of the whole normal.
+        assert 0.98 * 0.1 < np.abs(weights).max() <= 0.1 * (1 + 1e-6)
     assert not any(network.biases.any() or network.intercept.any() for network in networks)
 
 
@@ -421,20 +376,20 @@ def test_random_networks_are_prefixes():
 
 
 BAD_ROWS = [
-    ({"X": np.ones(5)}, r"`X` must have the shape \(n_rows, 1\).*got \(5,\).*X\[:, None\]"),
-    ({"X": np.ones((5, 2))}, r"`X` must have the shape \(n_rows, 1\).*got \(5, 2\)"),
-    ({"X": np.empty((0, 1)), "y": []}, "`X` must have at least one row"),
-    ({"X": [[1.0], [np.nan], [2.0]]}, "`X` must be finite, got NaN or infinity, first in row 1"),
-    ({"X": [["a"], ["b"]]}, "`X` must be an array of numbers"),
-    ({"y": np.full(50, np.inf)}, "`y` must be finite.*row 0: remove such rows or"),
-    ({"y": np.ones(49)}, r"`y` must have the shape \(50, 1\).*got \(49,\)"),
-    ({"y": np.ones((50, 2))}, r"`y` must have the shape \(50, 1\).*got \(50, 2\)"),
+    ({"X": np.ones(5)}, r"`X`: Expected 2D array, got 1D array"),
+    ({"X": np.ones((50, 2))}, "`X` must have as many columns as the network, 1, got 2"),
+    ({"X": np.empty((0, 1)), "y": []}, r"X.*Found array with 0 sample"),
+    ({"X": [[1.0], [np.nan], [2.0]]}, "X contains NaN"),
+    ({"X": [["a"], ["b"]]}, "`X`: could not convert string to float"),
+    ({"y": np.full(50, np.inf)}, "y contains infinity"),
+    ({"y": np.ones(49)}, "`X` and `y` must have the same number of rows, got 50 and 49"),
+    ({"y": np.ones((50, 2))}, "`y` must have as many columns as the network, 1, got 2"),
     ({"sample_weight": np.ones(3)}, "`sample_weight` must have one weight for each of the 50 rows"),
     ({"sample_weight": -np.ones(50)}, "`sample_weight` must be non-negative.*got negative values"),
     ({"sample_weight": np.zeros(50)}, "`sample_weight` must be.*got zeros only"),
     ({"X_val": np.ones((5, 1))}, "`X_val` and `y_val` must be given together, got no `y_val`"),
-    ({"X_val": np.ones((5, 2)), "y_val": np.ones(5)}, "`X_val` must have the shape"),
-    ({"X_val": np.ones((5, 1)), "y_val": np.ones(4)}, r"`y_val` must have the shape \(5, 1\)"),
+    ({"X_val": np.ones((5, 2)), "y_val": np.ones(5)}, "`X_val` must have as many columns"),
+    ({"X_val": np.ones((5, 1)), "y_val": np.ones(4)}, "`X_val` and `y_val` must have the same"),
 ]
 BAD_SETTINGS = [
     ({"epochs": -1}, ValueError, "`epochs` must be an integer of at least 0, got -1"),
@@ -451,7 +406,6 @@ BAD_SETTINGS = [
     ({"decay": 1.1}, ValueError, "`decay` must be a number above 0 and at most 1"),
     ({"keep": "worst"}, ValueError, "`keep` must be 'best'.*or 'last'.*got 'worst'"),
     ({"progress": "yes"}, TypeError, "`progress` must be None or a function.*'yes'"),
-    ({"optimizer": "adam"}, TypeError, r"`optimizer` must be an optax optimiser.*got 'adam'"),
 ]
 
 
@@ -501,7 +455,6 @@ def test_activation_of_ones_own_is_trained_once_it_is_in_the_table(monkeypatch, 
     [
         ({"n_networks": 0}, ValueError, "`n_networks` must be an integer of at least 1, got 0"),
         ({"n_nodes": 2.0}, TypeError, "`n_nodes` must be an integer of at least 1, got 2.0"),
-        ({"init": "zeros"}, ValueError, "`init` must be one of.*glorot.*got 'zeros'"),
     ],
 )
 def test_bad_random_networks(bad, error, message):
@@ -511,12 +464,12 @@ def test_bad_random_networks(bad, error, message):
 
 def test_the_first_divergence_is_told(example, greedy):
     X, y = example.X_train, example.y_train
-    larger = replace(greedy, outer_weights=1e100 * greedy.outer_weights)
+    larger = replace(greedy, outer_weights=1e160 * greedy.outer_weights)
     with pytest.warns(ConvergenceWarning, match="2 of 2 trainings diverged") as told:
-        results = train_networks([greedy, larger], X, y, epochs=50, optimizer=optax.sgd(1e9))
+        results = train_networks([greedy, larger], X, y, epochs=5, learning_rate=1e80)
     finite = [np.isfinite(result.loss_history) for result in results]
     late, early = (int(np.argmin(each)) for each in finite)
-    assert 0 < early < late
+    assert early < late
     assert f"the first in epoch {early}:" in str(told[0].message)
     assert "`learning_rate`" in str(told[0].message)
     # The best network is kept.

@@ -202,9 +202,7 @@ def random_part(
     example: Example, start: Network, settings: Settings, report: Callable[[float], None]
 ) -> Part:
     """Train from random starts of the same width together, with mini-batches."""
-    networks = random_networks(
-        settings.restarts, start.n_features, start.n_nodes, init="truncated_normal", random_state=0
-    )
+    networks = random_networks(settings.restarts, start.n_features, start.n_nodes, random_state=0)
     batch = ceil(len(example.X_train) / settings.batches)
     results = _train(example, networks, batch, settings, report)
     each = [errors(example, result.network) for result in results]

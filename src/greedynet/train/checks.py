@@ -20,7 +20,13 @@ from greedynet.model.network import Network
 from greedynet.model.uncertainty.expectation import RMSE
 from greedynet.rows.rows import Rows
 from greedynet.search.sphere import RandomState
-from greedynet.support.checks import check_count, check_weights
+from greedynet.support.checks import (
+    check_columns,
+    check_count,
+    check_matrix,
+    check_same_length,
+    check_weights,
+)
 from greedynet.support.types import Float64
 
 Keep = Literal["best", "last"]
@@ -36,7 +42,6 @@ class Schedule:
     batch_size: int
     learning_rate: float
     decay: float
-    optimizer: Any
     keep: Keep
     seed: int
 
@@ -48,7 +53,6 @@ def check_settings(
     batch_size: int | None,
     learning_rate: float,
     decay: float,
-    optimizer: Any,
     keep: Keep,
     progress: Progress,
     random_state: RandomState,
@@ -69,11 +73,6 @@ def check_settings(
             f"`keep` must be 'best' (by validation) or 'last' (the weights of the last epoch), "
             f"got {keep!r}."
         )
-    if optimizer is not None and not (hasattr(optimizer, "init") and hasattr(optimizer, "update")):
-        raise TypeError(
-            f"`optimizer` must be an optax optimiser such as `optax.adam(1e-3)`, or None for Adam "
-            f"with `learning_rate` and `decay`, got {optimizer!r}."
-        )
     if progress is not None and not callable(progress):
         raise TypeError(
             "`progress` must be None or a function of the epochs done and their total number, got "
@@ -81,7 +80,7 @@ def check_settings(
         )
     seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
     size = n_rows if batch_size is None else int(batch_size)
-    return Schedule(int(epochs), size, float(learning_rate), float(decay), optimizer, keep, seed)
+    return Schedule(int(epochs), size, float(learning_rate), float(decay), keep, seed)
 
 
 def check_trainable(model: Any) -> None:
@@ -136,19 +135,6 @@ def check_networks(networks: Sequence[Network]) -> list[Network]:
     return list(networks)
 
 
-def check_inputs(network: Network, X: ArrayLike, name: str) -> Float64:
-    """Return the inputs; raise an error if they are not rows for the network."""
-    inputs = _finite(X, name)
-    if inputs.ndim != 2 or inputs.shape[1] != network.n_features:
-        raise ValueError(
-            f"`{name}` must have the shape (n_rows, {network.n_features}), with one column per "
-            f"input of the network, got {inputs.shape}: for one input write `X[:, None]`."
-        )
-    if not len(inputs):
-        raise ValueError(f"`{name}` must have at least one row, got {inputs.shape}.")
-    return inputs
-
-
 def check_rows(
     network: Network,
     X: ArrayLike,
@@ -157,14 +143,16 @@ def check_rows(
     suffix: str = "",
 ) -> Rows:
     """Return rows that match the network; raise an error if `X`, `y` or the weights do not."""
-    inputs, outputs = check_inputs(network, X, f"X{suffix}"), _finite(y, f"y{suffix}")
-    if outputs.ndim == 1:
-        outputs = outputs[:, None]
-    if outputs.shape != (len(inputs), network.n_outputs):
-        raise ValueError(
-            f"`y{suffix}` must have the shape ({len(inputs)}, {network.n_outputs}), the rows of "
-            f"`X{suffix}` by the outputs of the network, got {np.shape(y)}."
-        )
+    inputs, outputs = check_matrix(X, f"X{suffix}"), check_columns(y, f"y{suffix}")
+    check_same_length(**{f"X{suffix}": inputs, f"y{suffix}": outputs})
+    for name, got, wanted in (
+        (f"X{suffix}", inputs.shape[1], network.n_features),
+        (f"y{suffix}", outputs.shape[1], network.n_outputs),
+    ):
+        if got != wanted:
+            raise ValueError(
+                f"`{name}` must have as many columns as the network, {wanted}, got {got}."
+            )
     weights = _mean_one(check_weights(sample_weight, f"sample_weight{suffix}", len(inputs)))
     return Rows(inputs, outputs, weights)
 
@@ -205,20 +193,6 @@ def _architecture(network: Network) -> str:
         f"{network.n_features}-{network.n_neurons}-{network.n_outputs} "
         f"{activation.name}{parameters}{affine}"
     )
-
-
-def _finite(values: ArrayLike, name: str) -> Float64:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"`{name}` must be an array of numbers, got {error}.") from None
-    if not np.isfinite(array).all():
-        row = int(np.argwhere(~np.isfinite(array))[0][0]) if array.ndim else 0
-        raise ValueError(
-            f"`{name}` must be finite, got NaN or infinity, first in row {row}: remove such rows "
-            "or fill in the gaps before training."
-        )
-    return array
 
 
 def _mean_one(weights: Float64 | None) -> Float64 | None:

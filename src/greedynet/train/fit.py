@@ -79,8 +79,8 @@ def train(
     epochs : int, default=10_000
         Number of passes over the training rows.
     **options
-        `batch_size`, `learning_rate`, `decay`, `optimizer`, `keep`, `random_state` and `progress`
-        as in `train_networks`.
+        `batch_size`, `learning_rate`, `decay`, `keep`, `random_state` and `progress` as in
+        `train_networks`.
 
     Returns
     -------
@@ -163,11 +163,9 @@ def train_networks(
     batch_size: int | None = None,
     learning_rate: float = 1e-3,
     decay: float = 0.99954,
-    optimizer: Any = None,
     keep: Keep = "best",
     random_state: RandomState = 0,
     progress: Progress = None,
-    n_jobs: int | None = None,
 ) -> list[TrainingResult]:
     """Train all weights of networks of one architecture by backpropagation (GSN 5).
 
@@ -176,9 +174,10 @@ def train_networks(
     bias that starts at its intercept, or at 0. Computes in float64 regardless of the settings of
     JAX. Of two hidden layers, the second one is trained, and the knots of the first one stay.
 
-    The default is the paper's Adam, with the learning rate `learning_rate * decay**epoch`. Up to
-    rounding, networks that are trained together become those that each would become alone: all
-    see the same batches in the same order, which is why ten cost little more than one.
+    The optimiser is the paper's Adam, with the learning rate `learning_rate * decay**epoch`; for
+    any other, train what `greedynet.export.to_jax` returns. Up to rounding, networks that are
+    trained together become those that each would become alone: all see the same batches in the
+    same order, which is why ten cost little more than one.
 
     Parameters
     ----------
@@ -200,9 +199,6 @@ def train_networks(
         Adam's learning rate in the first epoch.
     decay : float, default=0.99954
         Factor of the learning rate from epoch to epoch.
-    optimizer : optax.GradientTransformation or None, default=None
-        Any optax optimiser, with its own learning rate or schedule, in place of Adam with
-        `learning_rate` and `decay`. A schedule counts steps: `ceil(n_rows / batch_size)` per epoch.
     keep : {"best", "last"}, default="best"
         "best" returns the weights with the smallest validation error, including the initial ones,
         so that the result is never worse than the start. "last" returns those of the last epoch, as
@@ -211,9 +207,6 @@ def train_networks(
         Seed of the batches.
     progress : callable or None, default=None
         Called about twice a second with the number of epochs done and the total number of epochs.
-    n_jobs : int or None, default=None
-        Number of threads for large networks; None or -1 for all cores. The result does not depend
-        on it.
 
     Returns
     -------
@@ -248,12 +241,11 @@ def train_networks(
         batch_size=batch_size,
         learning_rate=learning_rate,
         decay=decay,
-        optimizer=optimizer,
         keep=keep,
         progress=progress,
         random_state=random_state,
     )
-    outcome = drive(networks, rows, validation, settings, progress, n_jobs)
+    outcome = drive(networks, rows, validation, settings, progress)
     _warn_if_diverged(outcome)
     return _results(outcome, validation is not None, time.perf_counter() - begin)
 

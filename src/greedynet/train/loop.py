@@ -42,10 +42,6 @@ class TrainSettings:
 
     # Values of neurons in one block: 4 MB, so that it stays in the cache.
     block_elements: int = 2**19
-    # If a step computes at least this many values of neurons, networks are trained in groups, each
-    # on one thread. The grouping depends on the data alone, and so does the result.
-    parallel_values: int = 2**13
-    group: int = 5  # networks in a group
 
 
 TRAIN_SETTINGS = Scope("greedynet_train_settings", TrainSettings())
@@ -125,13 +121,6 @@ def _split(n_rows: int, n_values: int) -> tuple[int, int]:
 # Epochs
 
 
-class Recipe(NamedTuple):
-    """What the loop is compiled for: the activation in JAX, and the optimiser or None for Adam."""
-
-    activation: Form
-    optimizer: Any
-
-
 class Data(NamedTuple):
     """What the loop reads: rows in several forms, the seed, Adam's learning rate and its decay.
 
@@ -156,12 +145,12 @@ class State(NamedTuple):
     best_epoch: Array
 
 
-@partial(jax.jit, static_argnames="recipe", compiler_options=COMPILER_OPTIONS)
-def start(recipe: Recipe, weights: TrainedWeights, data: Data) -> State:
+@partial(jax.jit, compiler_options=COMPILER_OPTIONS)
+def start(weights: TrainedWeights, data: Data) -> State:
     """Return the state before the first epoch, of each network along the first axis."""
 
     def one(weights: TrainedWeights) -> State:
-        memory = _optimizer(recipe, data).init(weights)
+        memory = _adam(data).init(weights)
         # With the dtypes that the loop returns: others would trigger a second compilation.
         return State(weights, memory, weights, jnp.array(jnp.inf, float), jnp.array(0, int))
 
@@ -169,9 +158,9 @@ def start(recipe: Recipe, weights: TrainedWeights, data: Data) -> State:
     return state
 
 
-@partial(jax.jit, static_argnames="recipe", compiler_options=COMPILER_OPTIONS)
+@partial(jax.jit, static_argnames="activation", compiler_options=COMPILER_OPTIONS)
 def run(
-    recipe: Recipe, state: State, data: Data, first: Array, count: Array
+    activation: Form, state: State, data: Data, first: Array, count: Array
 ) -> tuple[State, Array, Array]:
     """Run `count` epochs; also return the training and validation errors before each of them.
 
@@ -182,7 +171,7 @@ def run(
     def one(state: State) -> tuple[State, Array, Array]:
         def body(i: Array, carry: tuple[State, Array, Array]) -> tuple[State, Array, Array]:
             state, losses, scores = carry
-            state, error, score = _epoch(recipe, state, data, first + i)
+            state, error, score = _epoch(activation, state, data, first + i)
             return state, losses.at[i].set(error), scores.at[i].set(score)
 
         empty = jnp.zeros(MAX_EPOCHS)
@@ -193,42 +182,33 @@ def run(
     return after
 
 
-def _epoch(recipe: Recipe, state: State, data: Data, epoch: Array) -> tuple[State, Array, Array]:
+def _epoch(activation: Form, state: State, data: Data, epoch: Array) -> tuple[State, Array, Array]:
     """Run one epoch; also return the training and the validation error before it."""
 
     def step(
         carry: tuple[TrainedWeights, Any], blocks: Block
     ) -> tuple[tuple[TrainedWeights, Any], Array]:
         weights, memory = carry
-        error, gradient = loss_and_gradient(weights, blocks, recipe.activation)
-        change, memory = optimizer.update(
-            gradient,
-            memory,
-            weights,
-            value=error,
-            grad=gradient,
-            value_fn=lambda weights: loss(weights, blocks, recipe.activation),
-        )
+        error, gradient = loss_and_gradient(weights, blocks, activation)
+        change, memory = optimizer.update(gradient, memory, weights)
         return (optax.apply_updates(weights, change), memory), error
 
-    optimizer = optax.with_extra_args_support(_optimizer(recipe, data))
+    optimizer = _adam(data)
     begin = state.weights, state.memory
     if data.batches is None:
         end, error = step(begin, data.blocks)
     else:
-        error = loss(state.weights, data.blocks, recipe.activation)
+        error = loss(state.weights, data.blocks, activation)
         end, _ = lax.scan(step, begin, data.batches.shuffled(jax.random.fold_in(data.key, epoch)))
     score = error  # by which the best weights are chosen
     if data.validation is not None:
-        score = loss(state.weights, data.validation, recipe.activation)
+        score = loss(state.weights, data.validation, activation)
     kept = _keep_best(state, state.weights, score, epoch)
     return kept._replace(weights=end[0], memory=end[1]), error, score
 
 
-def _optimizer(recipe: Recipe, data: Data) -> Any:
-    """The optimiser of the recipe, or Adam with the learning rate `rate * decay**epoch`."""
-    if recipe.optimizer is not None:
-        return recipe.optimizer
+def _adam(data: Data) -> Any:
+    """Return Adam with the learning rate `rate * decay**epoch`."""
     n_steps = 1 if data.batches is None else data.batches.places.shape[0]
     return optax.adam(lambda count: data.learning_rate * data.decay ** (count // n_steps))
 
