@@ -9,7 +9,6 @@ import pytest
 
 import scopes
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
-from greedynet.search import Dictionary
 from problems import noisy
 
 # Checks of parameters and rows, and intervals of the result, take the rest.
@@ -23,18 +22,11 @@ def wide(**parameters):
 
 FITS = {
     "default": (GreedyNetRegressor(max_nodes=30), {}),
-    "n_nodes": (GreedyNetRegressor(60), {}),
     "X_val": (wide(max_nodes=80), dict(zip(("X_val", "y_val"), noisy(60, 3, seed=1), strict=True))),
-    "cv": (wide(cv=2), {}),
-    "groups": (wide(), {"groups": np.arange(300) // 20}),
     "absolute_error": (wide(max_nodes=20, loss="absolute_error"), {}),
-    "chebyshev": (wide(max_nodes=5, loss="chebyshev"), {}),
     "correct=False": (wide(max_nodes=80, cv=3, correct=False), {}),
-    "dictionary": (wide(max_nodes=60, search=Dictionary(n_points=40_000)), {}),
     "two layers": (wide(cv=3, hidden_layers=2), {}),
-    "monotone": (wide(max_nodes=12, monotonic_cst=[1, 0, 0], hidden_layers=1), {}),
     "classifier": (GreedyNetClassifier(max_nodes=10), {}),
-    "classifier, correct=False": (GreedyNetClassifier(max_nodes=10, correct=False), {}),
 }
 
 

@@ -36,7 +36,6 @@ from greedynet.plots import (
     PathDisplay,
     draw_effects,
 )
-from greedynet.search import Dictionary
 from problems import SEARCHES, noisy, relative_error
 
 
@@ -222,13 +221,8 @@ def check_path(display, model):
 @pytest.mark.parametrize(
     ("parameters", "n_features", "noise"),
     [
-        ({}, 1, 0.0),
         ({}, 2, 0.5),
-        ({"cv": 3}, 2, 0.1),
         ({"n_nodes": 8}, 1, 0.1),
-        ({"select": "last", "max_nodes": 10}, 2, 0.5),
-        ({"correct": False, "max_nodes": 12}, 1, 0.5),
-        ({"search": Dictionary(n_points=300), "max_nodes": 12}, 2, 0.0),
         ({"hidden_layers": 2, "max_nodes": 30}, 2, 0.0),
     ],
 )
@@ -261,13 +255,9 @@ def test_widths_with_gaps_between_them_have_markers():
     assert PathDisplay([2, 3, 4, 5, 6], errors).plot().training_line_.get_marker() == "None"
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [{"n_nodes": 6}, {"n_nodes": None, "max_nodes": 10}, {"n_nodes": 6, "correct": False}],
-)
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_path_of_a_classifier_shows_log_losses(n_classes, parameters):
-    model = classifier(n_classes, "text", **parameters)
+def test_path_of_a_classifier_shows_log_losses(n_classes):
+    model = classifier(n_classes, "text", n_nodes=None, max_nodes=10)
     display = PathDisplay.from_estimator(model)
     assert display.ax_.get_ylabel() == "log-loss"
     check_path(display, model)

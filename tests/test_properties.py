@@ -299,17 +299,6 @@ def test_single_precision_at_its_limits(small, data):
         np.testing.assert_allclose(small().fit(inputs, y).predict(inputs), wanted, rtol=1e-6)
 
 
-def test_the_data_are_not_changed(small, data):
-    copies = [np.array(a) for a in data]
-    X, y = (np.array(a) for a in data)
-    weights = np.arange(40.0)
-    for array in (X, y, weights):
-        array.flags.writeable = False
-    small().fit(X, y, weights, X_val=X, y_val=y).predict(X)
-    np.testing.assert_array_equal(X, copies[0])
-    np.testing.assert_array_equal(y, copies[1])
-
-
 @few_nodes_are_fine
 @pytest.mark.parametrize("n_rows", [1, 2, 3])
 @pytest.mark.parametrize("n_features", [1, 2, 7])
@@ -333,13 +322,6 @@ def test_hardly_any_rows(n_rows, n_features, search, mode):
     model = small(**mode).fit(X, y, **validation)
     # So few rows cannot tell a line from noise: often the mean is all that is kept.
     assert np.isfinite(model.predict(10 * X)).all()
-
-
-@few_nodes_are_fine
-@pytest.mark.parametrize(("search", "mode"), EACH_MODE)
-def test_equal_inputs_with_different_outputs_give_their_mean(search, mode):
-    model = estimator(search, **mode).fit(np.ones((30, 2)), np.arange(30.0))
-    np.testing.assert_allclose(model.predict(np.ones((1, 2))), [14.5])
 
 
 # How many nodes
@@ -453,20 +435,6 @@ def test_spent_atoms_are_not_proposed_over_and_over(dtype, monkeypatch):
         is StopReason.EXHAUSTED
     )
     assert appended.count(False) < 20
-
-
-@pytest.mark.parametrize(
-    ("x_scale", "y_scale"),
-    [
-        (1e100, 1.0),
-        (1e200, 1.0),
-        (1.0, 1e200),
-    ],
-)
-def test_validation_data_of_another_scale(small, data, x_scale, y_scale):
-    X, y = data
-    model = small().fit(X, y, X_val=x_scale * X, y_val=y_scale * y)
-    assert np.isfinite(model.path_.held_out_errors).all()
 
 
 # Around the fit

@@ -275,11 +275,7 @@ def test_exporter_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegress
     found = np.maximum(X @ a.T + b, 0) @ c + X @ linear + constant
     np.testing.assert_allclose(found[:, 0], model.predict(X), rtol=1e-12, atol=1e-12)
 
-
-def test_new_exporter_is_named_wherever_exporters_are(copy: Copy, model: GreedyNetRegressor):
-    wanted = recipe("An exporter")
-    copy.write_module(wanted)
-    copy.add_line(wanted)
+    # It is named wherever exporters are.
     help_text = one_line(copy.program("export", "--help"))
     assert re.search(r"--to \[[a-z|]+\|json\]", help_text)
     assert "Keras, C or JSON, checked" in help_text
@@ -314,11 +310,6 @@ def test_command_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegresso
     assert too_many.startswith("greedynet: ")
     assert too_many.count("\n") == 1
 
-
-def test_new_command_is_in_the_help(copy: Copy):
-    wanted = recipe("A command")
-    copy.write_module(wanted)
-    copy.add_line(wanted)
     listed = copy.program("--help")
     assert re.search(r"^  shorten +Write the network that a saved MODEL was", listed, re.M)
     assert "--nodes N" in copy.program("shorten", "--help")

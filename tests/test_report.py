@@ -369,16 +369,10 @@ def test_every_activation(shown, activation):
     ("name", "parameters"),
     [
         ("one", {}),
-        ("one", {"correct": False}),
         ("one", {"loss": "absolute_error"}),
         ("one", {"n_nodes": 2}),
-        ("one", {"n_nodes": 6}),
-        ("one", {"select": "1se"}),
-        ("one", {"cv": 3}),
-        ("one", {"search": Dictionary(n_points=300)}),
         ("one", {"hidden_layers": 2, "max_nodes": 20}),
         ("classes", {}),
-        ("classes", {"n_nodes": 6}),
     ],
 )
 def test_growth_is_that_of_the_fit(shown, tmp_path, name, parameters):

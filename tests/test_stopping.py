@@ -136,17 +136,6 @@ def test_folds_that_choose_the_largest_width_say_so(either):
 # By which rows
 
 
-def test_a_validation_set_decides_the_width(either):
-    X, y = noisy(noise=0.5)
-    X_val, y_val = noisy(seed=1, noise=0.5)
-    model = either().fit(X, y, X_val=X_val, y_val=y_val)
-    path = model.path_
-    assert model.stop_reason_ is StopReason.VALIDATED
-    assert path.held_out_errors[path.position(model.n_nodes_)] <= 1.01 * path.held_out_errors.min()
-    left = model.predict(X_val) - y_val
-    assert model.expected_error_ == pytest.approx(np.sqrt(np.mean(left**2)), rel=1e-9)
-
-
 def test_validation_weights(small):
     X, y = noisy(noise=0.5)
     X_val, y_val = noisy(n_rows=40, seed=1, noise=0.5)
