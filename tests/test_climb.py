@@ -302,7 +302,7 @@ def test_few_distinct_rows_are_learned(loss):
     ],
     ids=str,
 )
-def test_every_way_of_choosing_tells_its_error(how, tmp_path):
+def test_every_way_of_choosing_tells_its_error(how):
     rng = np.random.default_rng(1)
 
     def drawn(n):
@@ -312,10 +312,6 @@ def test_every_way_of_choosing_tells_its_error(how, tmp_path):
     (X, y), (new, y_new) = drawn(250), drawn(2000)
     model = GreedyNetRegressor(**how).fit(X, y)
     assert 0.7 < rmse(model.predict(new), y_new) / model.expected_error_ < 1.5
-    model.save(tmp_path / "model.safetensors")
-    loaded = greedynet.load(tmp_path / "model.safetensors")
-    assert loaded.expected_error_ == model.expected_error_
-    assert str(loaded.ladder_) == str(model.ladder_)
 
 
 @pytest.mark.parametrize(("loss", "best"), [("absolute_error", 0.16), (Quantile(0.8), 0.056)])
