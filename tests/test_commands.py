@@ -20,7 +20,7 @@ import pytest
 
 import greedynet
 from deep_networks import bent_columns, random_deep_network
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table, load
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, load
 from greedynet.activations import ACTIVATIONS
 from greedynet.cli import main
 from greedynet.losses import Quantile, get_loss
@@ -168,10 +168,10 @@ def test_options_reach_the_estimator(data):
     wanted = {"n_nodes": 4, "activation": "tanh", "loss": Quantile(0.7)}
     assert wanted.items() <= parameters.items()
     assert parameters["random_state"] == 5
-    options = ["--max-nodes", 3, "--loss", 1.5]
+    options = ["--max-nodes", 3, "--loss", 1.5, "--select", 0.5]
     run("fit", data, "--target", "y", "--out", "m.safetensors", *options)
     parameters = load("m.safetensors").estimator.get_params()
-    assert (parameters["max_nodes"], parameters["loss"]) == (3, 1.5)
+    assert [parameters[name] for name in ("max_nodes", "loss", "select")] == [3, 1.5, 0.5]
 
 
 def test_a_warning_is_one_line(folder):
@@ -191,21 +191,6 @@ def test_validation_file(data, folder):
     path, ladder = model.estimator.path_, model.estimator.ladder_
     held_out = path.held_out_errors[path.position(path.best_n_nodes)] * ladder.error_of("mean")
     assert held_out == pytest.approx(rmse, rel=1e-6, abs=1e-9)
-
-
-@pytest.mark.parametrize("select", ["best", "1se", "last", "0.5"])
-def test_select(folder, select):
-    x = np.linspace(0, 6, 150)
-    table = {"x": x, "y": np.sin(x) + 0.1 * np.random.default_rng(0).normal(size=150)}
-    data = write(folder / "noisy.csv", table, ["x", "y"])
-    options = ["--target", "y", "--max-nodes", 12, "--out", "m.safetensors"]
-    run("fit", data, *options, "--select", select)
-    found = load("m.safetensors").estimator
-    wanted = fit_table(
-        table, "y", max_nodes=12, select=float(select) if select == "0.5" else select
-    ).estimator
-    assert found.select == wanted.select
-    assert found.n_nodes_ == wanted.n_nodes_
 
 
 def test_predictions_keep_the_order_and_find_columns_by_name(model, folder):
