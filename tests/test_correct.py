@@ -459,7 +459,7 @@ def test_neurons_that_died_are_replaced_if_all_were_asked_for(limits):
 
 # Every activation
 
-SMOOTH = ["relu3", *(name for name, sigma in ACTIVATIONS.items() if degree_of(sigma) is None)]
+SMOOTH = [name for name, sigma in ACTIVATIONS.items() if degree_of(sigma) is None]
 each_activation = pytest.mark.parametrize("name", ACTIVATIONS)
 
 
@@ -528,24 +528,6 @@ def test_the_system_is_that_of_the_derivative(name, n_outputs):
     np.testing.assert_allclose(symmetric(S), wanted, rtol=1e-6, atol=atol)
 
 
-@pytest.mark.parametrize("name", SMOOTH)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_where_correction_ends_the_objective_is_flat(name, weighted):
-    rows = some_rows(100, 2, 2, weighted=weighted)
-    state = state_for(name, rows, some_neurons(4, 2), 1e-2)
-    A = affine_of(rows)
-    before = twin_gradient(rows, state.points, A, state.ridge, name)
-    # A step may fail for want of damping, which the next one has: several in a row are the end.
-    values = [np.inf] * 8
-    while objective(state) < values[-8] and len(values) < 500:
-        values.append(objective(state))
-        state.improve(1)
-    after = twin_gradient(rows, state.points, A, state.ridge, name)
-    assert np.abs(after).max() < 2e-3 * np.abs(before).max()
-    if len(values) < 500:
-        assert np.abs(after).max() < 1e-6 * np.abs(before).max()
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", [n for n, s in ACTIVATIONS.items() if degree_of(s) is not None])
 def test_balancing_shares_the_size_and_changes_no_prediction(name, weighted):
@@ -569,7 +551,7 @@ def test_balancing_shares_the_size_and_changes_no_prediction(name, weighted):
     np.testing.assert_allclose(state.at(state.points).points, state.points, rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", SMOOTH[1:])
+@pytest.mark.parametrize("name", SMOOTH)
 def test_where_scaling_makes_a_difference_nothing_is_scaled(name):
     W = some_neurons(5, 2)
     np.testing.assert_array_equal(state_for(name, some_rows(), W).points, W)
