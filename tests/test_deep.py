@@ -254,17 +254,6 @@ def test_the_logistic_regression_that_is_told_is_over_the_columns():
     assert GreedyNetClassifier(hidden_layers=2).fit(X, y).expectation_.line is None
 
 
-def test_probabilities_and_sets_of_three_classes_with_weights():
-    X, _ = drawn(class_curves, 240, 5)
-    y = np.digitize(class_curves(X), [-1, 1.5])
-    model = GreedyNetClassifier(hidden_layers=2, class_weight="balanced", max_nodes=40).fit(X, y)
-    p = model.predict_proba(X)
-    assert p.shape == (240, 3)
-    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
-    assert model.predict_set(X).any(axis=1).all()
-    assert model.n_nodes_ <= 40
-
-
 def test_given_points_are_refused():
     X, y = drawn(line, 60, 6)
     points = np.ones((5, N_COLUMNS + 1))
