@@ -348,31 +348,6 @@ def test_weights_are_repeated_rows_and_order_is_nothing(small, data, name):
     assert not np.array_equal(small(**LOSSES[name]).fit(X, y).predict(X), wanted)
 
 
-def with_copies(n_features):
-    """Rows of which some have wild outputs, and numbers of copies that move the median."""
-    X, y = noisy(n_rows=150, n_features=n_features)
-    rng = np.random.RandomState(2)
-    wild = rng.permutation(150) < 45
-    times = np.where(wild, 1, rng.randint(1, 6, 150))
-    return X, y + np.where(wild, rng.standard_t(2, 150), 0.0), times
-
-
-@pytest.mark.parametrize("correct", [True, False])
-def test_huber_ends_where_the_clipped_residuals_balance(correct):
-    """By weight, and clipped at the threshold of these very residuals."""
-    X, y, times = with_copies(3)
-    each = np.repeat(np.arange(len(X)), times)
-    model = GreedyNetRegressor(10, loss="huber", correct=correct).fit(X, y, times)
-    r = y - model.predict(X)
-    size = np.abs(r)
-    delta = 1.345 * 1.4826 * np.median(size[each])
-    assert 20 < np.count_nonzero(size > delta) < 130
-    assert np.median(size) > 1.1 * np.median(size[each])
-    assert np.sum(times * np.clip(r / delta, -1, 1)) == pytest.approx(0, abs=1e-8 * len(each))
-    repeated = GreedyNetRegressor(10, loss="huber", correct=correct).fit(X[each], y[each])
-    np.testing.assert_array_equal(repeated.predict(X), model.predict(X))
-
-
 @every_loss_by_turns
 def test_several_outputs_share_one_layer(small, data, name):
     X, y = data
@@ -391,24 +366,6 @@ def test_several_outputs_share_one_layer(small, data, name):
         [measure(name, r) for r in best.residuals.T],
         rtol=1e-6,
     )
-
-
-@every_loss
-@pytest.mark.parametrize("y", [np.zeros(20), np.full(20, 7.5)])
-def test_zero_and_constant_targets(small, name, y):
-    X = np.linspace(0, 1, 20)[:, None]
-    model = small(**LOSSES[name]).fit(X, y)
-    np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
-    assert model.network_.n_neurons == 0
-
-
-@every_loss
-@pytest.mark.parametrize("n_rows", [1, 2, 5])
-def test_few_rows(small, data, name, n_rows):
-    X, y = (part[:n_rows] for part in data)
-    model = small(**LOSSES[name]).fit(X, y)
-    assert np.isfinite(model.predict(X)).all()
-    assert np.abs(model.predict(X) - y).max() <= np.ptp(y) + 1e-9
 
 
 # Around the fit
