@@ -138,16 +138,6 @@ def test_rows_in_blocks_give_the_same_network():
 
 
 @pytest.mark.slow
-def test_many_rows_in_blocks_stay_there():
-    X, y = with_gaps(20_000)
-    model = GreedyNetRegressor(max_nodes=6, missing="learn")
-    whole = clone(model).fit(X, y)
-    parts = model.fit([(X[:9_000], y[:9_000]), (X[9_000:], y[9_000:])])
-    assert parts.filling_.indicated.tolist() == whole.filling_.indicated.tolist()
-    assert parts.score(X, y) > 0.998
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # tiny data give fewer nodes
 @pytest.mark.parametrize("kind", [GreedyNetRegressor, GreedyNetClassifier])
 def test_scikit_learn_checks(kind):
