@@ -3,16 +3,14 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.callback import ProgressBar, ScoringMonitor
-from threadpoolctl import threadpool_info, threadpool_limits
+from sklearn.callback import ScoringMonitor
 
 import scopes
-from greedynet import FewerNodesWarning, GreedyNetClassifier, GreedyNetRegressor, StopReason
+from greedynet import FewerNodesWarning, StopReason
 from problems import SEARCHES, noisy, regressor
 from watching import watch_columns
 
@@ -37,7 +35,6 @@ MODES = {
         {"rule": "oga", "alpha": 1e9, "memory_budget": 20_000},
     ],
 }
-EACH_MODE = [(search, mode) for search in SEARCHES for mode in MODES[search]]
 each_search = pytest.mark.parametrize("search", SEARCHES)
 few_nodes_are_fine = pytest.mark.filterwarnings("ignore::greedynet.FewerNodesWarning")
 
@@ -226,19 +223,6 @@ def test_outputs_of_extreme_scales_side_by_side(small, data):
     np.testing.assert_allclose(found, small().fit(X, Y).predict(X), rtol=1e-9)
 
 
-@few_nodes_are_fine
-@pytest.mark.parametrize(("search", "mode"), EACH_MODE)
-def test_a_constant_output_among_others(data, search, mode):
-    X, y = data
-    found = (
-        estimator(search, **mode)
-        .fit(X, np.column_stack([y, np.full(40, 3.0), np.zeros(40)]))
-        .predict(X)
-    )
-    np.testing.assert_allclose(found[:, 1:], [[3.0, 0.0]] * 40, atol=1e-12)
-    np.testing.assert_array_equal(found[:, 2], 0)
-
-
 @pytest.mark.parametrize("value", [0.0, 3.0])
 def test_reduction_for_a_constant_target(data, value):
     X, _ = data
@@ -258,70 +242,6 @@ def test_weights_of_a_huge_range(small, data):
 
 
 # Forms in which the same data come
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        np.ndarray.tolist,
-        np.asfortranarray,
-        lambda a: a.astype(">f8"),
-        lambda a: a.astype(object),
-        lambda a: np.repeat(a, 3, axis=0)[::3],
-        lambda a: np.broadcast_to(a, a.shape),
-        lambda a: pd.DataFrame(a).rename(columns=str),
-        lambda a: pd.DataFrame(a),
-        lambda a: pd.DataFrame(a).rename(columns=str).astype("Float64"),
-    ],
-)
-def test_the_form_of_the_data_does_not_matter(small, data, form):
-    X, y = data
-    Y = np.column_stack([y, -(y**2)])
-    model = small().fit(form(X), form(Y), X_val=form(X), y_val=form(Y))
-    wanted = small().fit(X, Y, X_val=X, y_val=Y).predict(X)
-    np.testing.assert_array_equal(model.predict(form(X)), wanted)
-
-
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float16, "Int64", "boolean"])
-def test_whole_numbers(small, data, dtype):
-    X, y = data
-    X, y = X > 0 if "bool" in str(dtype) else np.round(4 * X), np.round(4 * y)
-    frame = pd.DataFrame(X).rename(columns=str).astype(dtype)
-    wanted = small().fit(X.astype(float), y).predict(X.astype(float))
-    np.testing.assert_array_equal(small().fit(frame, y.astype(int)).predict(frame), wanted)
-
-
-def test_single_precision_at_its_limits(small, data):
-    X, y = data
-    wanted = small().fit(X.astype(np.float32), y).predict(X.astype(np.float32))
-    for scale in (2.0**-100, 2.0**100):
-        inputs = (X * scale).astype(np.float32)
-        np.testing.assert_allclose(small().fit(inputs, y).predict(inputs), wanted, rtol=1e-6)
-
-
-@few_nodes_are_fine
-@pytest.mark.parametrize("n_rows", [1, 2, 3])
-@pytest.mark.parametrize("n_features", [1, 2, 7])
-@pytest.mark.parametrize(
-    ("search", "mode"),
-    [
-        *EACH_MODE,
-        *[(search, mode) for search in SEARCHES for mode in ({"cv": 2}, {"cv": 3}, None)],
-    ],
-)
-def test_hardly_any_rows(n_rows, n_features, search, mode):
-    small = partial(estimator, search)
-    X, y = noisy(n_rows=3, n_features=max(2, n_features))
-    X, y = X[:n_rows, :n_features], y[:n_rows]
-    validation = {"X_val": X, "y_val": y} if mode is None else {}
-    mode = mode or {}
-    if n_rows < mode.get("cv", 1):
-        with pytest.raises(ValueError, match=r"`cv`.*n_samples=\d"):
-            small(**mode).fit(X, y)
-        return
-    model = small(**mode).fit(X, y, **validation)
-    # So few rows cannot tell a line from noise: often the mean is all that is kept.
-    assert np.isfinite(model.predict(10 * X)).all()
 
 
 # How many nodes
@@ -440,20 +360,6 @@ def test_spent_atoms_are_not_proposed_over_and_over(dtype, monkeypatch):
 # Around the fit
 
 
-@pytest.mark.parametrize("model", [GreedyNetRegressor(5), GreedyNetClassifier(5, correct=False)])
-def test_a_fit_has_one_thread_of_blas(model, data, monkeypatch):
-    X, y = data
-    within = set()
-
-    def look(taken):
-        within.update(i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas")
-
-    watch_columns(monkeypatch, look)
-    with threadpool_limits(2, user_api="blas"):
-        model.fit(X, y > 0)
-    assert within == {1}
-
-
 def test_monitor_of_a_second_fit(small, data):
     """What the monitor logs for the whole fit is the new network, not the one before."""
     X, y = data
@@ -461,10 +367,3 @@ def test_monitor_of_a_second_fit(small, data):
     model = small().fit(X, y).set_callbacks(monitor).fit(X, -y)
     whole = [row["r2"] for row in monitor.get_logs().data if row["task_name"] == "fit"]
     assert whole == [model.score(X, -y)]
-
-
-@few_nodes_are_fine
-@pytest.mark.parametrize("parameters", [{"max_nodes": 2}, {"cv": 3}, {"n_nodes": 300}])
-def test_progress_of_fits_that_end_early(small, data, parameters, capsys):
-    small(**parameters).set_callbacks(ProgressBar()).fit(*data)
-    assert "100%" in capsys.readouterr().out
