@@ -416,26 +416,6 @@ def test_upward_import_is_found(tmp_path: Path, importer: str, text: str, findin
     assert all(finding in found for found in findings)
 
 
-@pytest.mark.parametrize(
-    ("importer", "text"),
-    [
-        ("__init__", "from .cli import X\nfrom greedynet import estimators"),
-        ("fitting/page", "from ..rows.rows import X\nfrom .. import rows\nimport greedynet.rows"),
-        ("fitting/page", "from .growth import X\nfrom greedynet.fitting import growth"),
-        ("fitting/page", "import greedynetwork.cli\nfrom numpy import cli"),
-        ("export/c", "from .fold import X\nfrom . import fold"),
-        ("export/__init__", "from .c import X\nfrom . import fold"),
-        ("dask/regressor", "import dask\nfrom dask import array\nfrom ..estimators import X"),
-        ("tables/fit", "from .kinds.colors import X"),
-    ],
-)
-def test_downward_import_is_lawful(tmp_path: Path, importer: str, text: str):
-    names = ("rows/rows", "fitting/growth", "estimators/base", "export/fold", "tables/kinds/colors")
-    package = plant(tmp_path / "greedynet", {f"{name}.py": "" for name in names})
-    plant(package, {f"{importer}.py": text})
-    assert upward_imports(package) == []
-
-
 @pytest.mark.parametrize("where", ["", "if TYPE_CHECKING:\n    ", "def f():\n    "])
 def test_circular_import_is_found(tmp_path: Path, where: str):
     plant(
