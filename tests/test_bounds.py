@@ -259,15 +259,6 @@ def test_trained_networks_keep_bounds(hidden_layers):
     assert_same(replace(model.network_, bounds=None), free.network_)
 
 
-def assert_exported(outputs, low, high, dtype="float32") -> None:
-    """Demand that no output leaves the bounds, and that they are reached up to rounding."""
-    outputs = np.asarray(outputs)
-    assert outputs.dtype == dtype
-    values = outputs.astype(np.float64)
-    assert low <= values.min() < low + 1e-6
-    assert high - 1e-6 < values.max() <= high
-
-
 @compiled
 def test_c(tmp_path):
     for i, ends in enumerate([(-0.1, 2.1), (-0.1, None), (None, 2.1)]):
