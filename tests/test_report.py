@@ -583,7 +583,6 @@ def test_report_of_the_same_rows_as_the_fit(folder, missing):
     [
         ("report m data.csv --out no/r.html", "create the folder 'no' first"),
         ("report m data.csv --out .", "must name a file"),
-        ("report m nothing.csv", "does not exist"),
         ("report m other.csv", "y"),
         ("report m data.csv --target z", "'z'"),
         ("report m empty.csv", "empty"),
