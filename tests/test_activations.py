@@ -228,11 +228,9 @@ def test_a_name_that_is_known_does_not_spare_the_check():
             "without `slope`: add `def slope",
         ),
         (own(without=["value"], scales=(1.0,)), r"got Own without `value`\.$"),
-        (own(without=["name"], scales=(1.0,)), r"got Own without `name`\.$"),
         (own(without=["name", "slope"]), r"got Own without `name` and `slope`\.$"),
         (np.tanh, r"got ufunc without `name` and `value` and `slope`\.$"),
         (None, "got NoneType without `name`"),
-        (3, "got int without `name`"),
     ],
 )
 def test_what_is_no_activation_is_refused(activation, message):
@@ -254,11 +252,8 @@ def test_what_is_no_activation_is_refused(activation, message):
         (own(), "`activation` must have a `degree` or `scales`, got .* and scales None: write"),
         (own(scales=()), r"must have a `degree` or `scales`, got .* and scales \(\): write"),
         (own(scales=(1.0, -2.0)), r"must have a `degree` or `scales`, got .*\(1\.0, -2\.0\)"),
-        (own(scales=(1.0, 0.0)), "must have a `degree` or `scales`"),
-        (own(scales=(1.0, np.inf)), "must have a `degree` or `scales`, got .*inf"),
         (own(scales=(1.0, np.nan)), "must have a `degree` or `scales`, got .*nan"),
         (own(Crooked, degree=0), "integer of at least 1 as `degree`, got 0: remove `degree`"),
-        (own(Crooked, degree=-1), "integer of at least 1 as `degree`, got -1"),
         (own(Crooked, degree=1.5), r"integer of at least 1 as `degree`, got 1\.5"),
         (
             own(Crooked, degree=2),
