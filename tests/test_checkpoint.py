@@ -416,11 +416,8 @@ def interrupted(moments) -> Path:
     [
         (regression(max_nodes=9, correct=False), "max_nodes=8, not 9"),
         (regression(), "correct=False, not True"),
-        (regression(correct=False, activation="tanh"), "activation='relu', not 'tanh'"),
         (regression(correct=False, random_state=1), "seed="),
         (regression(correct=False, y=CLEAN), "training=120 rows [0-9a-f]+, not 120 rows"),
-        (regression(correct=False, sample_weight=WEIGHTS), "training=120 rows"),
-        (regression(X[:119], NOISY[:119], correct=False), "not 119 rows"),
         (regression(correct=False, cv=3), "cv=None, not 3"),
         (
             regression(correct=False, validation={"X_val": X, "y_val": NOISY}),
