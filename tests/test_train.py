@@ -401,7 +401,6 @@ BAD_SETTINGS = [
     ),
     ({"batch_size": 0}, ValueError, "`batch_size` must be an integer of at least 1, got 0"),
     ({"learning_rate": 0}, ValueError, "`learning_rate` must be a number above 0, such as 1e-3"),
-    ({"learning_rate": np.inf}, ValueError, "`learning_rate` must be a number above 0"),
     ({"learning_rate": "fast"}, TypeError, "`learning_rate` must be a number above 0.*'fast'"),
     ({"decay": 1.1}, ValueError, "`decay` must be a number above 0 and at most 1"),
     ({"keep": "worst"}, ValueError, "`keep` must be 'best'.*or 'last'.*got 'worst'"),
