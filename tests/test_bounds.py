@@ -107,7 +107,7 @@ def test_nothing_leaves_the_bounds():
     model = fitted()
     assert_fills(model.predict(FAR))
     assert_fills(model.network_.predict(FAR))
-    assert_fills(np.array(list(model.staged_predict(FAR))))
+    assert_fills(np.array([network.predict(FAR) for network in model.path_.networks]))
     low, high = model.predict_interval(FAR)
     assert_fills(np.array([low, high]))
     assert (low <= model.predict(FAR)).all()
@@ -135,7 +135,8 @@ def test_nothing_leaves_the_bounds():
 )
 def test_bounds_hold_in_every_setting_and_lower_every_error(parameters):
     model, free = fitted(**parameters), fitted(bounds=None, **parameters)
-    for values in (model.predict(FAR), *model.staged_predict(FAR), *model.predict_interval(FAR)):
+    widths = [network.predict(FAR) for network in model.path_.networks]
+    for values in (model.predict(FAR), *widths, *model.predict_interval(FAR)):
         assert values.min() >= LOW
         assert values.max() <= HIGH
     if model.n_nodes_ == free.n_nodes_:  # candidates are compared within the bounds
@@ -149,7 +150,8 @@ def test_errors_are_those_of_what_is_delivered():
     model = fitted()
     left = Y - model.predict(X)
     assert model.path_.kept_error == pytest.approx(np.sqrt(np.mean(left**2)) / scale, rel=1e-8)
-    grown = [np.sqrt(np.mean((Y - p) ** 2)) / scale for p in model.staged_predict(X)]
+    networks = model.path_.networks
+    grown = [np.sqrt(np.mean((Y - g.predict(X)) ** 2)) / scale for g in networks]
     np.testing.assert_allclose(model.path_.training_errors, grown, rtol=1e-8)
     assert model.expectation_.on_training == pytest.approx(np.sqrt(np.mean(left**2)))
     validated = GreedyNetRegressor(bounds=(LOW, HIGH), max_nodes=8, correct=False)
@@ -158,7 +160,8 @@ def test_errors_are_those_of_what_is_delivered():
     wanted = np.sqrt(np.mean((Y[held] - validated.predict(near)) ** 2))
     assert validated.expected_error_ == pytest.approx(wanted)
     size = np.sqrt(np.mean((Y[held] - Y[100:].mean()) ** 2))
-    errors = [np.sqrt(np.mean((Y[held] - p) ** 2)) / size for p in validated.staged_predict(near)]
+    networks = validated.path_.networks
+    errors = [np.sqrt(np.mean((Y[held] - g.predict(near)) ** 2)) / size for g in networks]
     np.testing.assert_allclose(validated.path_.held_out_errors, errors, rtol=1e-6)
 
 

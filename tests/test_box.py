@@ -205,7 +205,8 @@ def test_predictions_beyond_the_rows_are_those_at_the_edge(layers):
     model, free = fitted(layers), fitted(layers, extrapolate=True)
     assert_same(model.predict(X), free.predict(X))
     assert_same(model.predict(ROWS), free.predict(clipped(ROWS, model)))
-    for ours, theirs in zip(model.staged_predict(ROWS), free.staged_predict(ROWS), strict=True):
+    for pair in zip(model.path_.networks, free.path_.networks, strict=True):
+        ours, theirs = (network.predict(ROWS) for network in pair)
         inside = np.all(clipped(ROWS, model) == ROWS, axis=1)
         np.testing.assert_allclose(ours[inside], theirs[inside], rtol=1e-9, atol=1e-9)
         assert np.abs(ours).max() < 30 < np.abs(theirs).max() or np.ptp(theirs) < 1e-9

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
 from extras import need
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, StopReason
+from greedynet import GreedyNetRegressor, StopReason
 from greedynet.search import Dictionary
 from problems import noisy
 
@@ -140,16 +140,13 @@ def test_validation_rows_are_those_of_the_path():
             assert model.truncate(n_nodes).expected_error_ == pytest.approx(size, rel=1e-6)
 
 
-# Stages
-
-
 @pytest.mark.parametrize("options", [{}, {"n_nodes": 14, "hidden_layers": 2}, {"several": True}])
-def test_stages_are_those_of_truncate(options):
+def test_networks_of_the_path_are_those_of_truncate(options):
     X, y = noisy(n_rows=150, seed=1)
     options = dict(options)
     targets = np.column_stack([y, np.abs(X[:, 0])]) if options.pop("several", False) else y
     model = GreedyNetRegressor(**({"n_nodes": 8, "correct": False} | options)).fit(X, targets)
-    stages = list(model.staged_predict(X))
+    stages = [network.predict(X) for network in model.path_.networks]
     assert len(stages) == len(model.path_.n_nodes)
     for n_nodes, stage in zip(model.path_.n_nodes.tolist(), stages, strict=True):
         wanted = model.truncate(n_nodes).predict(X)
@@ -160,23 +157,7 @@ def test_stages_are_those_of_truncate(options):
         assert (np.diff(errors) < 0).all()
 
 
-def test_stages_of_classes():
-    X, y = three_classes()
-    model = GreedyNetClassifier(n_nodes=7, correct=False).fit(X, y)
-    logits = list(model.staged_decision_function(X))
-    for shares, labels, found in zip(
-        model.staged_predict_proba(X), model.staged_predict(X), logits, strict=True
-    ):
-        np.testing.assert_allclose(shares, np.exp(found) / np.exp(found).sum(1, keepdims=True))
-        np.testing.assert_array_equal(labels, model.classes_[shares.argmax(axis=1)])
-    np.testing.assert_allclose(logits[-1], model.decision_function(X), rtol=1e-12, atol=1e-12)
-    two = GreedyNetClassifier(n_nodes=5, correct=False).fit(X, y == "top")
-    np.testing.assert_array_equal(list(two.staged_predict(X))[-1], two.predict(X))
-
-
-def test_stages_check_their_inputs_at_once(fitted):
-    with pytest.raises(ValueError, match=r"X has 1 features, .* expecting 2"):
-        fitted["default"].staged_predict(np.zeros((3, 1)))
+# The hidden layer
 
 
 def test_hidden_layer_is_a_transformer():

@@ -1,6 +1,6 @@
 """`GreedyNetClassifier`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -268,50 +268,6 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
     def _known_sets(self) -> ClassSets:
         needed = "`predict_set` needs predictions of held-out rows"
         return self._of_held_out("sets_", needed, "fit at least two rows of every class")
-
-    def staged_decision_function(self, X: ArrayLike) -> Iterator[Float64]:
-        """Yield the logits along the growth, one array for each of `path_.n_nodes`.
-
-        They are those of `truncate(n_nodes)`; the width that was kept is one of them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Inputs.
-
-        Yields
-        ------
-        logits : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        return self._staged(X)
-
-    def staged_predict_proba(self, X: ArrayLike) -> Iterator[Float64]:
-        """Yield the probabilities of the classes along the growth, for each of `path_.n_nodes`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Inputs.
-
-        Yields
-        ------
-        p : ndarray of shape (n_samples, n_classes)
-        """
-        return (probabilities(logits.reshape(len(logits), -1)) for logits in self._staged(X))
-
-    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
-        """Yield the most likely classes along the growth, for each of `path_.n_nodes`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Inputs.
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,)
-        """
-        return (self._classes_of(logits) for logits in self._staged(X))
 
     def _classes_of(self, logits: Float64) -> NDArray[Any]:
         best = (logits > 0).astype(int) if logits.ndim == 1 else logits.argmax(axis=1)

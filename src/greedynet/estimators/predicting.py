@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.estimators.frames import encode_categories, feature_names, naming_columns, new_levels
-from greedynet.estimators.training_checks import dense_blocks, dense_rows, is_sparse
+from greedynet.estimators.training_checks import dense_blocks, is_sparse
 from greedynet.model.network import Network
 from greedynet.model.path import SelectionPath
 from greedynet.model.uncertainty.outside import Outside, TrainingSample, columns_outside
@@ -217,14 +217,6 @@ class Predicting(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                 f"file {os.fspath(path)}."
             )
         return parquet_inputs(path, names[: self.n_features_in_])
-
-    def _staged(self, X: ArrayLike) -> Iterator[Float64]:
-        check_is_fitted(self)
-        # Not when the first is asked for: errors come from the call.
-        X, _, _ = dense_rows(X, None, None, np.inf)
-        rows = np.asarray(self._checked(X), dtype=np.float64)
-        path = self.path_
-        return (path.network_at(n_nodes).predict(rows) for n_nodes in path.n_nodes.tolist())
 
     @property
     def _n_features_out(self) -> int:

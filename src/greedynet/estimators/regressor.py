@@ -1,6 +1,6 @@
 """`GreedyNetRegressor`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -259,22 +259,6 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
     def _known_intervals(self, what: str) -> Intervals:
         needed = f"`{what}` needs the errors of held-out rows"
         return self._of_held_out("intervals_", needed, "fit at least two rows")
-
-    def staged_predict(self, X: ArrayLike) -> Iterator[Float64]:
-        """Yield the predictions along the growth, one for each of `path_.n_nodes`.
-
-        They are those of `truncate(n_nodes)`; the width that was kept is one of them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Inputs.
-
-        Yields
-        ------
-        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        """
-        return self._staged(X)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the coefficient of determination `R^2` of the predictions.
