@@ -424,8 +424,8 @@ def test_collapsed_transform_is_the_sum_of_the_transform_over_radii():
     reach, n_radii = 20.0, 2000
     radii = (np.arange(n_radii) + 0.5) * reach / n_radii
     transform = ridgelet_transform(points, radii, example.X_train, example.y_train)
-    assert transform.values.shape == (64, n_radii)
-    summed = (transform.values * radii**2).sum(axis=1) * reach / n_radii
+    assert transform.shape == (64, n_radii)
+    summed = (transform * radii**2).sum(axis=1) * reach / n_radii
     found = collapsed_ridgelet_transform(points, example.X_train, example.y_train, reach=reach)
     np.testing.assert_allclose(found.values, summed, atol=1e-4 * np.abs(summed).max())
 
@@ -433,7 +433,7 @@ def test_collapsed_transform_is_the_sum_of_the_transform_over_radii():
 def test_transform_is_the_integral_by_its_definition():
     x = np.linspace(-1, 1, 400)
     f = np.cos(3 * x)
-    found = ridgelet_transform([[0.6, 0.8]], [5.0], x[:, None], f).values[0, 0]
+    found = ridgelet_transform([[0.6, 0.8]], [5.0], x[:, None], f)[0, 0]
     wanted = quad(lambda s: np.cos(3 * s) * profile(5 * (0.6 * s + 0.8), 1), -1, 1, limit=200)[0]
     assert found == pytest.approx(wanted, rel=1e-3)
 

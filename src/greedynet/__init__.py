@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from greedynet.report import write_report
     from greedynet.search.ridgelet import (
         CollapsedTransform,
-        RidgeletTransform,
         collapsed_ridgelet_transform,
         ridgelet_transform,
     )
@@ -54,7 +53,6 @@ __all__ = [
     "NotCorrectedWarning",
     "OutputBounds",
     "Outside",
-    "RidgeletTransform",
     "SelectionPath",
     "StopReason",
     "TableModel",
@@ -82,7 +80,6 @@ _HOMES = {
     "NotCorrectedWarning": "support.errors",
     "OutputBounds": "model.bounds",
     "Outside": "model.uncertainty.outside",
-    "RidgeletTransform": "search.ridgelet",
     "SelectionPath": "model.path",
     "StopReason": "model.path",
     "TableModel": "tables.model",

@@ -90,7 +90,7 @@ def _surfaces(example: Example, parts: dict[str, Part]) -> Picture:
 def _ridgelet(example: Example) -> Picture:
     # The corners of the square picture are at radius sqrt(2); radii must be positive.
     points, radii = circle(720), np.sqrt(2) * _RADIUS * np.linspace(1e-6, 1, 240)
-    values = ridgelet_transform(points, radii, example.X_train, example.y_train).values
+    values = ridgelet_transform(points, radii, example.X_train, example.y_train)
     closed = np.append(np.arange(len(points)), 0)
     a, b = (np.outer(points[closed, k], radii) for k in (0, 1))
     limit = np.abs(values).max()

@@ -41,25 +41,6 @@ _BLOCK_ELEMENTS = 2**21
 
 
 @dataclass(frozen=True, eq=False)
-class RidgeletTransform:
-    """Values of `R f(r phi)` for points on the sphere and radii.
-
-    Attributes
-    ----------
-    points : ndarray of shape (n_points, d + 1)
-        Points `phi` on the sphere, bias last.
-    radii : ndarray of shape (n_radii,)
-        Radii `r`.
-    values : ndarray of shape (n_points, n_radii)
-        `R f(r phi)`.
-    """
-
-    points: Float64
-    radii: Float64
-    values: Float64
-
-
-@dataclass(frozen=True, eq=False)
 class CollapsedTransform:
     """Values of `CR f(phi)` for points on the sphere.
 
@@ -134,9 +115,7 @@ def _moment_series(u: Float64, m: int) -> Float64:
     return total
 
 
-def ridgelet_transform(
-    points: ArrayLike, radii: ArrayLike, X: ArrayLike, y: ArrayLike
-) -> RidgeletTransform:
+def ridgelet_transform(points: ArrayLike, radii: ArrayLike, X: ArrayLike, y: ArrayLike) -> Float64:
     """Ridgelet transform `R f(r phi)` of values given on data points.
 
     Parameters
@@ -152,7 +131,8 @@ def ridgelet_transform(
 
     Returns
     -------
-    transform : RidgeletTransform
+    values : ndarray of shape (n_points, n_radii)
+        `R f(r phi)`.
     """
     phi, rows, f = _check(points, X, y)
     r = check_columns(radii, "radii")
@@ -172,7 +152,7 @@ def ridgelet_transform(
         z = phi[block, :-1] @ rows.T + phi[block, -1:]
         for k in range(len(r)):
             values[block, k] = profile(r[k] * z, rows.shape[1]) @ weighted
-    return RidgeletTransform(phi, r, values)
+    return values
 
 
 def collapsed_ridgelet_transform(
