@@ -336,7 +336,6 @@ def _use(model, X, network):
     if isinstance(model, GreedyNetRegressor):
         _expect(model.predict_interval, X, {2 * n, 2 * n * outputs})
         _expect(lambda X: model.predict(X, return_std=True), X, {2 * n, 2 * n * outputs})
-        _expect(lambda X: model.predict_distribution(X).mean(), X, {n, n * outputs})
     if isinstance(model, GreedyNetClassifier | GreedyNetRegressor):
         _expect(lambda X: model.outside(X).rows, X, {n})
         repr(model), repr(model.path_), str(getattr(model, "ladder_", None))

@@ -218,8 +218,6 @@ def assert_same_intervals(got, wanted, X):
     columns, distance = dask.compute(found.columns, found.distance)
     np.testing.assert_array_equal(columns, expected.columns)
     np.testing.assert_allclose(distance, expected.distance, rtol=1e-9)
-    with pytest.raises(NotImplementedError, match="to_local"):
-        got.predict_distribution(lazy)
 
 
 @pytest.mark.parametrize("sampled", [False, True])

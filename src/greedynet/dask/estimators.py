@@ -251,13 +251,6 @@ class DaskGreedyNetRegressor(DaskEstimator, GreedyNetRegressor):
         intervals.warn_if_few(coverage)
         return self._pair("_ends", X, coverage=coverage)
 
-    def predict_distribution(self, X: Any) -> Any:
-        """Refuse: distributions of SciPy are not lazy."""
-        raise NotImplementedError(
-            "`predict_distribution` is not lazy: write "
-            "`model.to_local().predict_distribution(X.compute())`, or use `predict_interval`."
-        )
-
     def _pair(self, method: str, X: Any, **arguments: Any) -> tuple[Any, Any]:
         """Return two lazy results, which a method of the local estimator has side by side."""
         t = self.network_.n_outputs

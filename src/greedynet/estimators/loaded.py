@@ -93,11 +93,6 @@ def _of_numbers(model: Any, X: Float64, shape: tuple[int, ...]) -> Iterator[_Ans
         yield "predict_interval", end, shape
     for part in GreedyNetRegressor.predict(model, X, return_std=True):
         yield "predict(return_std=True)", part, shape
-    # Not the distribution itself: SciPy's take a moment to load.
-    scales = GreedyNetRegressor._with_scales(model, model._filled(X))
-    n_outputs = scales.shape[1] // 2
-    yield "predict_distribution", scales, (len(X), 2 * n_outputs)
-    yield "predict_distribution", np.log(model.intervals_.degrees), (n_outputs,)  # positive
 
 
 def _of_classes(model: Any, X: Float64, n_classes: int) -> Iterator[_Answer]:

@@ -200,32 +200,6 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         intervals.warn_if_few(coverage)
         return self._in_two(self._of_blocks(X, partial(self._ends, coverage=coverage)))
 
-    def predict_distribution(self, X: ArrayLike) -> Any:
-        """Return a probability distribution of new outputs.
-
-        Student's t distribution around the prediction, with the local size `s(x)` of the errors
-        and as many degrees of freedom as make the errors of held-out rows most likely. Intervals
-        of `predict_interval` do not depend on it. Its center lies within the `bounds` of the
-        outputs, its tails do not: write `numpy.clip(distribution.ppf(q), low, high)`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        distribution : scipy.stats distribution
-            With methods such as `logpdf(y)`, `cdf(y)` and `ppf(q)` for `y` in the shape of that in
-            `fit`.
-        """
-        from scipy.stats import t  # this takes a moment to load
-
-        intervals = self._known_intervals("predict_distribution")
-        center, scale = self._in_two(self._of_blocks(X, self._with_scales))
-        degrees = intervals.degrees
-        return t(degrees[0] if center.ndim == 1 else degrees, loc=center, scale=scale)
-
     def _in_two(self, columns: Float64) -> tuple[Float64, Float64]:
         """Return two results that are side by side, in the shape of `y`."""
         first, second = np.split(finite_answers(columns), 2, axis=1)
@@ -245,12 +219,6 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         X, outputs = self._with_outputs(X)
         intervals = self._known_intervals("predict(X, return_std=True)")
         return np.hstack([outputs, intervals.deviations(outputs, X, self.network_)])
-
-    def _with_scales(self, X: Any) -> Float64:
-        """Return outputs and the scales of their distributions, side by side."""
-        X, outputs = self._with_outputs(X)
-        intervals = self._known_intervals("predict_distribution")
-        return np.hstack([outputs, intervals.scales(outputs, X, self.network_)])
 
     def _with_outputs(self, X: Any) -> tuple[Float64, Float64]:
         X = check_matrix(X, "X")

@@ -21,7 +21,6 @@ New groups gain nothing from the training rows of others.
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import lgamma
 
 import numpy as np
 
@@ -47,42 +46,6 @@ from greedynet.support.errors import FewHeldOutRowsWarning
 from greedynet.support.magnitudes import LARGEST_SCORE
 from greedynet.support.types import Float64
 
-# Fewer degrees of freedom have no variance; more than the last are a normal distribution.
-_DEGREES = (2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 20.0, 50.0, 200.0)
-_N_STEPS = 30
-# Of the scale, which vanishes if nearly all scores are zero.
-_SMALLEST = 1e-290
-
-
-def student(scores: Float64, weights: Float64) -> tuple[float, float]:
-    """Return degrees of freedom `v` and scale `t` of scores.
-
-    For given `v`, the scale is the fixed point of `t^2 = mean of (v + 1) z^2 / (v + z^2 / t^2)`;
-    among some `v`, the most likely is taken.
-    """
-    shares, squares = weights / weights.sum(), scores**2
-    start = float(shares @ squares)
-    if start == 0.0:
-        return _DEGREES[-1], 0.0
-    found = []
-    for v in _DEGREES:
-        t2 = start
-        with np.errstate(over="ignore"):  # of scores that are far beyond all others
-            for _ in range(_N_STEPS):
-                t2 = max(float(shares @ _weighted(squares, v, t2)), _SMALLEST)
-            larger = np.log1p(np.minimum(squares / (v * t2), LARGEST_SCORE))
-        constant = lgamma((v + 1) / 2) - lgamma(v / 2) - 0.5 * np.log(v * np.pi * t2)
-        likely = constant - (v + 1) / 2 * float(shares @ larger)
-        found.append((likely, v, float(np.sqrt(t2))))
-    _, degrees, scale = max(found)
-    return degrees, scale
-
-
-def _weighted(squares: Float64, v: float, t2: float) -> Float64:
-    """Return `(v + 1) z^2 / (v + z^2 / t^2)`, which is at most `(v + 1) t^2`."""
-    ratio = squares / t2
-    return np.where(np.isfinite(ratio), (v + 1) * squares / (v + ratio), (v + 1) * t2)
-
 
 @dataclass(frozen=True)
 class IntervalSettings:
@@ -102,8 +65,6 @@ class OutputErrors:
     above: Scores  # of outputs above their predictions; of the sizes `|z|`, if both sides are alike
     below: Scores | None  # of outputs below their predictions; None if both sides are alike
     deviation: float  # root mean square of the scores
-    degrees: float  # Student's t distribution of the scores
-    scale: float
 
     @staticmethod
     def of(
@@ -134,7 +95,6 @@ class OutputErrors:
             Scores.of(z if one_sided else np.abs(z), w, n_rows),
             Scores.of(-z, w, n_rows) if one_sided else None,
             float(np.sqrt(np.average(z**2, weights=w))),
-            *student(z, w),
         )
         return found, gained * sizes
 
@@ -209,11 +169,7 @@ class Intervals:
         scores = self.by_width[position * t : (position + 1) * t]
         outputs = tuple(
             OutputErrors(
-                of_output.size,
-                of_width,
-                None,
-                float(np.sqrt(np.mean(of_width.quantiles**2))),
-                *student(of_width.quantiles, np.ones(len(of_width.quantiles))),
+                of_output.size, of_width, None, float(np.sqrt(np.mean(of_width.quantiles**2)))
             )
             for of_output, of_width in zip(self.outputs, scores, strict=True)
         )
@@ -238,16 +194,6 @@ class Intervals:
         """Return the standard deviation of the errors: `s(x)` times the root mean square of `z`."""
         deviations = np.array([of_output.deviation for of_output in self.outputs])
         return self._sizes(predictions, X, network) * deviations
-
-    def scales(self, predictions: Float64, X: Float64, network: Network) -> Float64:
-        """Return the scales of Student's t distribution of the errors."""
-        scales = np.array([of_output.scale for of_output in self.outputs])
-        return self._sizes(predictions, X, network) * scales
-
-    @property
-    def degrees(self) -> Float64:
-        """Degrees of freedom of this distribution, for each output."""
-        return np.array([of_output.degrees for of_output in self.outputs])
 
     def warn_if_few(self, coverage: float) -> None:
         """Warn if there are too few held-out rows for a coverage."""
