@@ -75,7 +75,7 @@ WITH_ALL_FOLDS = 20
 
 FEW_FOLDS = EstimatorSettings(
     fit=FitSettings(
-        ladder=LadderSettings(used=((0, 3), (30, 1)), n_averaged=0),
+        ladder=LadderSettings(used=((0, 3), (30, 1)), widths_averaged=0),
         logistic=LogisticSettings(folds=FoldSettings(max_repeats=1)),
     )
 )

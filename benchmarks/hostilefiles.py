@@ -67,7 +67,9 @@ def models():
     y = np.abs(X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=40)
     names = np.array(["red", "green", "blue"])[np.digitize(y, [0.3, 1.5])]
     table = {"a": X[:, 0], "color": names, "y": y}
-    few = EstimatorSettings(fit=FitSettings(ladder=LadderSettings(used=((0, 3),), n_averaged=0)))
+    few = EstimatorSettings(
+        fit=FitSettings(ladder=LadderSettings(used=((0, 3),), widths_averaged=0))
+    )
     with settings_context(few), warnings.catch_warnings(action="ignore", category=TableWarning):
         deep = GreedyNetRegressor(n_nodes=9, hidden_layers=2).fit(X, y)
         regressor = GreedyNetRegressor(n_nodes=5).fit(X, y)

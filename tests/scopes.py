@@ -25,7 +25,7 @@ Scope = AbstractContextManager[Any]
 # a fraction of the time.
 FEW_FOLDS = EstimatorSettings(
     fit=FitSettings(
-        ladder=LadderSettings(used=((0, 3), (30, 1)), n_averaged=0),
+        ladder=LadderSettings(used=((0, 3), (30, 1)), widths_averaged=0),
         logistic=LogisticSettings(folds=FoldSettings(max_repeats=1)),
     )
 )
@@ -66,7 +66,7 @@ def sampled(
     if blocks is not None:
         fit = replace(fit, blocks=BlockSizes(**blocks))
     if not averages:
-        fit = replace(fit, ladder=LadderSettings(n_averaged=0))
+        fit = replace(fit, ladder=LadderSettings(widths_averaged=0))
     if n_tries is not None:
         fit = replace(fit, correction=CorrectionSettings(n_tries_on_all_rows=n_tries))
     settings = EstimatorSettings(fit=fit)

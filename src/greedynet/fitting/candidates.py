@@ -127,12 +127,12 @@ def _averages(
     fewest_rows, most_rows = settings.rows_averaged
     if not fewest_rows <= len(rows) <= most_rows:
         return
-    # Four vary less than two, but where nodes are few, two may be wide enough and four are not.
-    widest = max((width for width in grown if 4 * width <= most), default=0)
-    n = 4 if 2 * widest >= chosen.width else 2
+    many, few = settings.n_averaged
+    widest = max((width for width in grown if many * width <= most), default=0)
+    n = many if 2 * widest >= chosen.width else few
     possible = [width for width in grown if n * width <= most]
     wide = [width for width in possible if width >= chosen.width]
-    for width in (wide or possible[-1:])[: settings.n_averaged]:
+    for width in (wide or possible[-1:])[: settings.widths_averaged]:
         yield replace(chosen, width=width, n_networks=n)
         if scores.scores[-1] >= min(scores.scores[:-1]):
             return

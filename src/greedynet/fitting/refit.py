@@ -67,7 +67,7 @@ def refit(folds: Folds, found: Climb, objective: Objective, context: FitContext)
         if plan.takes_last and folds.samples is None:
             of_fold = found.scores.training_error_of(chosen)
             states = _to_tolerance(states, chosen, of_fold, final)
-    rungs, networks = _rungs(chosen, found), list[Network]()
+    rungs, networks = _on_path(chosen, found), list[Network]()
     for rung in reversed(rungs):  # of a growth without corrections, the widest has all others
         if rung == chosen:
             networks.insert(0, form.network(final.network(states)))
@@ -114,7 +114,7 @@ def _passes(folds: Folds, form: Form, plan: Plan, context: FitContext) -> Passes
     return Passes(blocks, form.blocks(MemoryBlocks(larger, context.pool, plan.settings.blocks)))
 
 
-def _rungs(chosen: Candidate, found: Climb) -> list[Candidate]:
+def _on_path(chosen: Candidate, found: Climb) -> list[Candidate]:
     """Return the candidates of the path, one for each width: the best of it, or the choice."""
     rungs: dict[int, Candidate] = {}
     for candidate in sorted(found.scores.candidates, key=found.scores.score_of):

@@ -51,8 +51,11 @@ class LadderSettings:
     # Averages are tried with so many training rows at least, and at most: with more, a single
     # network varies little. They fail to be tried where many rows are very noisy.
     rows_averaged: tuple[int, int] = (50, 2_000)
+    # Number of networks of an average; the second one where the nodes allow the first only networks
+    # of less than half the best width. More would vary less, and take longer.
+    n_averaged: tuple[int, int] = (4, 2)
     # Averages are tried of so many widths: the chosen one, and wider ones while these help.
-    n_averaged: int = 3
+    widths_averaged: int = 3
     # Number of inner weights from which folds are computed in parallel.
     parallel_from: int = 150
 
