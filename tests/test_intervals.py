@@ -179,15 +179,6 @@ def test_coverage_does_not_depend_on_the_place(model):
     assert inside[X[:, 0] > 0.75].mean() < 0.85
 
 
-def test_validation_rows_are_split_conformal():
-    X, y = wedge(500, seed=3)
-    with scopes.flat_intervals():
-        model = GreedyNetRegressor(max_nodes=6).fit(X[:300], y[:300], X_val=X[300:], y_val=y[300:])
-    errors = np.sort(np.abs(y[300:] - model.predict(X[300:])))
-    low, high = model.predict_interval(X)
-    np.testing.assert_allclose(high - low, 2 * errors[int(np.ceil(0.9 * 201)) - 1], rtol=1e-9)
-
-
 @pytest.mark.all_folds
 def test_one_sided_errors_have_ends_of_their_own():
     rng = np.random.default_rng(0)
@@ -519,16 +510,6 @@ def test_sets_contain_the_prediction_and_grow_with_the_coverage(classifier):
     best = np.searchsorted(classifier.classes_, classifier.predict(X))
     assert small[np.arange(500), best].all()
     assert small.shape == (500, len(classifier.classes_))
-
-
-def test_probabilities_are_calibrated(classifier):
-    X, y, _ = new_rows(classifier)
-    p = classifier.predict_proba(X)[:, -1]
-    is_last = y == classifier.classes_[-1]
-    for low, high in ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0)):
-        inside = (low <= p) & (p < high)
-        if inside.sum() > 500:
-            assert is_last[inside].mean() == pytest.approx(p[inside].mean(), abs=0.08)
 
 
 @pytest.mark.parametrize(
