@@ -106,16 +106,6 @@ def test_outer_weights_are_solved_on_all_rows(small_samples):
     np.testing.assert_allclose(model.predict(X), best, atol=1e-6)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"n_nodes": 20}, {"correct": False}])
-def test_a_sample_gives_a_good_network(small_samples, parameters):
-    X, y = problem()
-    model = GreedyNetRegressor(max_nodes=40, **parameters).fit(X, y)
-    T, _ = problem(seed=1)
-    truth = np.sin(3 * T[:, 0]) + np.abs(T[:, 1])
-    assert np.sqrt(np.mean((model.predict(T) - truth) ** 2)) < 0.08
-    np.testing.assert_allclose(model.network_.input_range, [X.min(axis=0), X.max(axis=0)])
-
-
 # Samples of labelled rows: every class is there, and counts for what it is
 
 
