@@ -371,14 +371,6 @@ def test_a_shape_of_names_is_that_of_positions(tmp_path):
     np.testing.assert_array_equal(loaded.predict(frame), named.predict(frame))
 
 
-@pytest.mark.slow
-def test_units_and_signs_of_columns_do_not_matter():
-    X, y = problem(7)
-    one = GreedyNetRegressor(monotonic_cst=[1, -1, 0], max_nodes=15).fit(X, y)
-    other = GreedyNetRegressor(monotonic_cst=[-1, -1, 0], max_nodes=15).fit(X * [-4, 1, 1], y)
-    np.testing.assert_allclose(one.predict(X), other.predict(X * [-4, 1, 1]), rtol=1e-6, atol=1e-6)
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 6])
 def test_few_rows(n):
     X, y = problem(8, n=n)
