@@ -172,17 +172,6 @@ def test_rows_in_blocks_give_the_two_layers_of_memory(small_samples):
     np.testing.assert_allclose(in_blocks.predict(X), in_memory, atol=1e-9)
 
 
-def test_two_layers_are_chosen_from_samples_of_many_rows(small_samples):
-    X, y = curves(1_500, noise=0.05)
-    new, truth = curves(1_000, seed=1)
-    error = {}
-    for hidden_layers in (1, "auto"):
-        model = GreedyNetRegressor(hidden_layers=hidden_layers, max_nodes=60).fit(X, y)
-        error[hidden_layers] = np.sqrt(np.mean((model.predict(new) - truth) ** 2))
-    assert model.network_.ramps is not None
-    assert error["auto"] < 0.7 * error[1]
-
-
 @pytest.mark.parametrize("wrong", [0, 3, "both"])
 def test_the_number_of_layers_is_checked(wrong):
     with pytest.raises(ValueError, match="hidden_layers"):
