@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
@@ -53,23 +52,6 @@ def test_nothing_is_learned_from_labels_by_coin(n, d, seed):
     loss = log_loss(y_new, model.predict_proba(X_new))
     assert loss < 1.05 * loss_of_shares(y, y_new)
     assert 0.9 < loss / model.expected_error_ < 1.1
-
-
-@pytest.mark.slow
-def test_a_line_where_a_line_is_right():
-    widths, losses = [], []
-    for seed in range(9):
-        X, y, X_new, y_new = drawn(300, 5, straight, seed)
-        model = small().fit(X, y)
-        line = LogisticRegression().fit(X, y)
-        loss, other = (log_loss(y_new, m.predict_proba(X_new)) for m in (model, line))
-        losses.append(loss / other)
-        assert 0.7 < loss / model.expected_error_ < 1.5
-        widths.append(model.n_nodes_)
-    assert np.mean(losses) < 1.05
-    # In some of the draws, a few neurons happen to be of use on all folds.
-    assert np.median(widths) == 2
-    assert np.mean(widths) < 4
 
 
 def test_a_network_where_it_pays():
