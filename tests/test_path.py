@@ -13,11 +13,6 @@ from greedynet.search import Dictionary
 from problems import noisy
 
 
-def three_classes(n_rows=150):
-    X = np.random.default_rng(0).uniform(-1, 1, (n_rows, 2))
-    return X, np.array(["low", "mid", "top"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.3)]
-
-
 def same_network(one, other):
     """Whether all arrays of two networks are the same, bit by bit."""
     found = []
