@@ -33,7 +33,7 @@ from greedynet.search import Dictionary
 from greedynet.support.phrases import percent
 from problems import noisy
 from program import run
-from reports import CASES, HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET, case, contents, unpacked
+from reports import CASES, case, contents, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -92,17 +92,6 @@ def test_page_stands_alone_and_is_small(pages, name):
     scripts = [attributes for tag, attributes in page.tags if tag == "script"]
     assert scripts == [{"type": "application/json", "id": "data"}, {}]
     assert "default-src 'none'" in text
-
-
-def test_hostile_names_are_text(pages):
-    text = pages["many"].read_text(encoding="utf-8")
-    for name in (HOSTILE, HOSTILE_LEVEL, HOSTILE_TARGET):
-        assert name not in text
-    page = Reader(text)
-    assert any(HOSTILE_TARGET in part for part in page.texts)
-    data = contents(pages["many"])
-    assert data["target"] == HOSTILE_TARGET
-    assert HOSTILE in [effect["name"] for effect in data["effects"]]
 
 
 @pytest.mark.parametrize("text", ["</script>", "<!--", "\u2028\u2029", "&lt;", '"\\', "\x00é"])
