@@ -23,6 +23,13 @@ def relative_error(found, wanted):
     return np.linalg.norm(found - wanted) / np.linalg.norm(wanted)
 
 
+def numeric_gradient(function, at, step=1e-5):
+    """The derivative of a function of an array, by central differences."""
+    changes = step * np.eye(at.size).reshape(at.size, *at.shape)
+    differences = [function(at + change) - function(at - change) for change in changes]
+    return np.reshape(differences, at.shape) / (2 * step)
+
+
 def planted(n_rows=200, n_features=3, n_neurons=4, n_points=120, n_outputs=1, seed=0):
     """Rows, points and outputs of a network whose neurons are among the points."""
     rng = np.random.RandomState(seed)

@@ -25,6 +25,7 @@ from greedynet.rows.sampling import (
 from greedynet.rows.scaling import InputScaling
 from greedynet.support.threads import Pool
 from networks import Ramps
+from problems import numeric_gradient
 
 # Many rows: samples to look for neurons in, all rows to solve for the outer weights
 
@@ -270,14 +271,9 @@ def solved(points, rows, coordinates):
     return weights, float(np.sum((Y - F @ weights) ** 2) + RIDGE * size)
 
 
-def gradient_of(points, rows, coordinates, step=1e-5):
-    """Minus half the derivative of the objective, by central differences."""
-    changes = step * np.eye(points.size).reshape(points.size, *points.shape)
-    ends = [
-        [solved(points + sign * change, rows, coordinates)[1] for sign in (1, -1)]
-        for change in changes
-    ]
-    return -np.subtract(*np.transpose(ends)).reshape(points.shape) / (4 * step)
+def gradient_of(points, rows, coordinates):
+    """Minus half the derivative of the objective."""
+    return -0.5 * numeric_gradient(lambda at: solved(at, rows, coordinates)[1], points)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

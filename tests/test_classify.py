@@ -40,6 +40,7 @@ from greedynet.rows.splitting import FoldSettings, n_of_others, stratified_folds
 from greedynet.search import Dictionary
 from greedynet.search.batch import BatchSearch
 from greedynet.support.context import FitContext
+from problems import numeric_gradient
 
 RELU = get_activation("relu")
 FOLDS = FoldSettings()
@@ -206,11 +207,6 @@ def twin_objective(rows, at, ridge, activation):
         total -= weight * np.log(likely)
     penalty = np.sum(at.W**2) + np.sum(at.C**2) + np.sum(at.L[:-1] ** 2)
     return total / w.sum() + 0.5 * ridge * penalty
-
-
-def numeric_gradient(function, flat, step=1e-5):
-    changes = step * np.eye(len(flat))
-    return np.array([(function(flat + e) - function(flat - e)) / (2 * step) for e in changes])
 
 
 @each_number_of_outputs

@@ -17,7 +17,7 @@ from greedynet.search import ContinuousSearch
 from greedynet.search.polish import Target, _gauss_newton_steps, polish
 from greedynet.search.scans import relu as scan
 from greedynet.search.sphere import N_PAIRS, N_SPREAD, directions, spread
-from problems import noisy
+from problems import noisy, numeric_gradient
 
 
 def factor_of(rows, affine=True):
@@ -419,17 +419,6 @@ def score_of_neuron(target, w):
     return float(np.sum((target.factor.residual.T @ g) ** 2) / (rest @ rest))
 
 
-def gradient_of(target, w, step=1e-5):
-    """Derivative of the score, by central differences."""
-    changes = step * np.eye(len(w))
-    return np.array(
-        [
-            (score_of_neuron(target, w + e) - score_of_neuron(target, w - e)) / (2 * step)
-            for e in changes
-        ]
-    )
-
-
 @each_activation
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("affine", [True, False])
@@ -471,7 +460,8 @@ def test_a_step_goes_up_the_score_by_gauss_and_newton(name, weighted, n_outputs)
     for w, c, step in zip(W, weights, steps, strict=True):
         J = target.activation.slope(target.X1 @ w)[:, None] * target.X1 * scale
         system = J.T @ P @ J + 1e-3 * np.trace(J.T @ J) / 3 * np.eye(3)
-        wanted = gradient_of(target, w) / (2 * c @ c)
+        gradient = numeric_gradient(lambda at: score_of_neuron(target, at), w)
+        wanted = gradient / (2 * c @ c)
         np.testing.assert_allclose(system @ step, wanted, atol=1e-5 * np.abs(wanted).max())
 
 

@@ -23,6 +23,7 @@ from greedynet.rows.rows import Rows
 from greedynet.search import ContinuousSearch
 from greedynet.search.sphere import directions
 from greedynet.support.context import FitContext
+from problems import numeric_gradient
 
 
 def some_rows(n=80, d=2, n_outputs=1, noise=0.2, weighted=False, seed=0):
@@ -69,17 +70,6 @@ def twin_objective(rows, W, affine, ridge, name="relu"):
     weights, residual = solved(rows, W, affine, ridge, name)
     size = np.sum(W**2) + np.sum(weights[affine.shape[1] :] ** 2)
     return float(np.sum(residual**2) + ridge * size)
-
-
-def twin_gradient(rows, W, affine, ridge, name, step=1e-6):
-    """Derivative of the objective by the inner weights, by central differences."""
-
-    def objective_at(moved):
-        return twin_objective(rows, moved, affine, ridge, name)
-
-    changes = step * np.eye(W.size).reshape(W.size, *W.shape)
-    differences = [objective_at(W + e) - objective_at(W - e) for e in changes]
-    return np.reshape(differences, W.shape) / (2 * step)
 
 
 def objective(state, ridge=None):
@@ -494,7 +484,9 @@ def test_the_gradient_is_that_of_finite_differences(lapack, name, n_outputs, wei
     # No row is so near a kink that a difference would cross it.
     X1 = np.column_stack([rows.X, np.ones(len(rows))])
     assert np.abs(X1 @ W.T).min() > 1e-5
-    numeric = twin_gradient(rows, W, affine_of(rows, affine), state.ridge, name)
+    numeric = numeric_gradient(
+        lambda at: twin_objective(rows, at, affine_of(rows, affine), state.ridge, name), W, 1e-6
+    )
     state.improve(1)
     # The step goes down, along half of the derivative.
     atol = 1e-6 * np.abs(numeric).max()
