@@ -19,6 +19,7 @@ from watching import StopAfter
 
 SETTINGS = {
     "continuous": [
+        {"max_nodes": 8},
         {},
         {"correct": False, "select": 0.05},
         {"n_nodes": 5},

@@ -24,8 +24,10 @@ def either(request):
     return partial(GreedyNetRegressor, correct=request.param)
 
 
-@pytest.mark.parametrize("correct", [True, False])
-@pytest.mark.parametrize("make", [GreedyNetRegressor, GreedyNetClassifier])
+@pytest.mark.parametrize(
+    ("make", "correct"),
+    [(GreedyNetRegressor, True), (GreedyNetRegressor, False), (GreedyNetClassifier, True)],
+)
 def test_simpler_choices_have_fewer_nodes(make, correct):
     X, y = noisy(200, noise=0.3)
     y = y if make is GreedyNetRegressor else y > 0
