@@ -503,17 +503,12 @@ def test_a_line_wins_against_a_network_that_is_hardly_better():
         assert scores.best() == wanted
 
 
-def test_an_average_wins_unless_a_single_network_is_clearly_better():
-    """Errors of the single network are smaller on one half of the rows and larger on the other."""
-    average, half = network(3, n_networks=4), np.arange(N_ROWS)[:, None] % 2
-    for better, worse, wanted in ((0.48, 0.518, average), (0.4, 0.5, network(8))):
-        scores = scores_of()
-        left = np.where(half, better, worse)
-        for candidate, errors in ((network(8), left), (average, 0.5 * SIGNS)):
-            scores.add(candidate, [[Y - errors]] * 3, 0.0)
-        assert scores.scores[0] < scores.scores[1]
-        assert scores.best() == wanted
-    # But a line wins against it by the same rule.
+def test_an_average_wins_only_if_it_is_better_by_more_than_a_tie():
+    """It has the neurons of all of its networks: the smaller one is a single network."""
+    average, single = network(3, n_networks=4), network(8)
+    assert scored({Candidate(MEAN): 0.5, single: 0.2, average: 0.1999}).best() == single
+    assert scored({Candidate(MEAN): 0.5, single: 0.2, average: 0.199}).best() == average
+    # But a line wins against it within the noise of the score.
     assert scored({Candidate(LINE): 0.25, average: 0.25, network(8): 0.25}).best().kind == LINE
 
 

@@ -202,19 +202,8 @@ class CandidateScores:
         if select == "last":
             return self._last(among)
         lowest = min(among, key=self.scores.__getitem__)
-        if select == "best":
-            lowest = self._average_or(lowest, among)
         by_size = sorted(among, key=self._size)
         return next(i for i in by_size if i == lowest or self._is_chosen(i, lowest, select))
-
-    def _average_or(self, lowest: int, among: Sequence[int]) -> int:
-        """Return the best average, if it is about as good as the best candidate.
-
-        It varies less than its networks, which held-out rows may be too few to show.
-        """
-        averages = [i for i in among if self.candidates[i].n_networks > 1]
-        average = min(averages, key=self.scores.__getitem__, default=lowest)
-        return average if self._is_near(average, lowest) else lowest
 
     def _size(self, i: int) -> tuple[int, bool, float]:
         """Return a key that orders candidates by size; of the same size, the best comes first."""
@@ -241,15 +230,13 @@ class CandidateScores:
         return score <= (1.0 + min(float(select), 1e100)) ** self.measure.power * best
 
     def _ties(self, i: int, lowest: int) -> bool:
-        """Whether a simple candidate is about as good as the best one."""
-        candidate = self.candidates[i]
-        if candidate.n_neurons:
-            is_alike = candidate.n_networks == self.candidates[lowest].n_networks
-            return is_alike and self.scores[i] <= self.scores[lowest] / self.as_good
-        return self._is_near(i, lowest)
+        """Whether a simple candidate is about as good as the best one.
 
-    def _is_near(self, i: int, lowest: int) -> bool:
-        """Whether a candidate is worse than the best one by no more than the noise of the score."""
+        A smaller network ties within a share of its error. What has no neurons varies less with the
+        rows: it ties within the noise of the score.
+        """
+        if self.candidates[i].n_neurons:
+            return self.scores[i] <= self.scores[lowest] / self.as_good
         more = self._losses(i) - self._losses(lowest)
         near = self._settings.ladder.near_tie * self.measure.standard_error(more)
         return self.measure.mean(more) <= near or self.scores[i] <= self.scores[lowest]

@@ -42,8 +42,8 @@ class LadderSettings:
     clearly_better: float = 0.99
     # A smaller network wins within this factor of the smallest squared error.
     as_good: float = 0.998
-    # The constant or the line, and an average, which vary less with the rows, win within this
-    # number of standard errors of the best network. A weak effect on few rows is taken for noise.
+    # The constant or the line, which vary less with the rows, win within this number of standard
+    # errors of the best network. A weak effect on few rows is taken for noise.
     near_tie: float = 0.5
     # With fewer rows per input, the affine term of a network is a line with a ridge. A classifier
     # has one neuron for so many rows at most.
