@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from itertools import product
 
@@ -149,60 +148,6 @@ def test_slopes_are_keyed_by_the_columns_as_asked_for():
         assert list(found) == list(columns)
         assert {change.column for change in found.values()} <= {"size", "age"}
     assert list(sensitivity(network, None, box)) == ["size", "age"]
-
-
-def exactly(network, x):
-    """What a network of ReLUs predicts for a row, as a fraction."""
-    columns = [Fraction(value) for value in x.tolist()]
-
-    def dot(weights):
-        return sum(Fraction(w) * v for w, v in zip(weights.tolist(), columns, strict=True))
-
-    neurons = zip(network.inner_weights, network.biases, network.outer_weights[:, 0], strict=True)
-    found = sum(Fraction(c) * max(dot(a) + Fraction(b), 0) for a, b, c in neurons)
-    return found + dot(network.linear_weights[:, 0]) + Fraction(network.intercept[0])
-
-
-def rounding(network, X):
-    """The bound on the rounding of `predict` that docs/exact.md states."""
-    X, u = np.abs(X), 2.0**-53
-    sizes = (X @ np.abs(network.inner_weights.T) + np.abs(network.biases)) @ np.abs(
-        network.outer_weights
-    )
-    sizes += X @ np.abs(network.linear_weights) + np.abs(network.intercept)
-    return (network.n_neurons + network.n_features + 3) * u * sizes[:, 0]
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_predictions_are_rounded_by_no_more_than_their_terms_allow(seed):
-    d, k = 1 + seed, 5 * (1 + seed)
-    rng = np.random.default_rng(seed)
-    network = replace(random_network(k, n_features=d, seed=seed), reach=np.inf)
-    X = 10.0 ** rng.integers(0, 8, (20, d)) * rng.normal(size=(20, d))
-    errors = [
-        abs(Fraction(y) - exactly(network, x))
-        for x, y in zip(X, network.predict(X).tolist(), strict=True)
-    ]
-    assert (np.array(errors, dtype=float) <= rounding(network, X)).all()
-    assert max(errors) > 0
-
-
-def test_a_proven_network_falls_by_rounding_alone():
-    # From the year 2000 on, a plateau: the two neurons cancel, but not their rounding.
-    network = Network(
-        np.array([[3.0], [7.0]]),
-        np.array([-6000.0, -14_000 - 1e-8]),
-        np.array([[7.0], [-3.0]]),
-        np.zeros((1, 1)),
-        np.ones(1),
-        input_range=[[1990.0], [2030.0]],
-    )
-    assert is_monotone(network, 0).holds
-    X = np.linspace(1990, 2030, 10_001)[:, None]
-    y = network.predict(X)
-    fall = -np.diff(y).min()
-    assert fall > 1e-9 * np.ptp(y)
-    assert fall <= 2 * rounding(network, X).max()
 
 
 def test_a_rare_fall_is_found_by_the_programme():
