@@ -39,8 +39,6 @@ from greedynet.export.agreement import (
 )
 from greedynet.export.registry import EXPORTERS, FILE_EXPORTERS, Exporter
 from greedynet.export.scaling import InputLayer
-from greedynet.model.description import over_hinges
-from greedynet.model.network import WEIGHTS
 from greedynet.model.ramps import RampTable
 from greedynet.support.files import require
 from networks import (
@@ -295,20 +293,6 @@ def test_two_layers_in_units_far_from_one(
     tmp_path: Path, export: Export, n_outputs: int, dtype: str
 ):
     export(fitted_deep(n_outputs), tmp_path, dtype=dtype)
-
-
-# Why exports consist of ramps: large weights of hinges cancel where knots are close.
-def test_hinges_would_lose_digits_in_float32():
-    network = replace(fitted_deep().network_, reach=np.inf)
-    form, X = over_hinges(network), sample_inputs(network).astype("float32")
-    weights = {name: getattr(form, name).astype("float32") for name in WEIGHTS}
-    features, knots = network.hinges()
-    u = np.hstack([X, np.maximum(X[:, features] - knots.astype("float32"), 0)])
-    hidden = np.maximum(u @ weights["inner_weights"].T + weights["biases"], 0)
-    y = hidden @ weights["outer_weights"] + u @ weights["linear_weights"] + weights["intercept"]
-    assert y.dtype == np.float32
-    with pytest.raises(DisagreementError, match="Digits are lost"):
-        check_agreement(network, lambda X: y, dtype="float32", caller="f")
 
 
 @every_exporter
