@@ -34,11 +34,7 @@ def test_importing_the_package_loads_no_other_library():
     [
         "exact.optimise",
         "export.to_c",
-        "plots.PathDisplay",
         "train.train",
-        "activations.get_activation",
-        "losses.get_loss",
-        "search.SearchFactory",
         "paper.load_example",
         "dask.DaskGreedyNetRegressor",
     ],
