@@ -28,7 +28,6 @@ def classes(n=150):
 FITS = {
     "regressor": lambda: (GreedyNetRegressor(), waves()),
     "many rows": lambda: (GreedyNetRegressor(max_nodes=12), waves(1_200)),
-    "one input": lambda: (GreedyNetRegressor(), waves(80, 2)),
     "several outputs": lambda: (
         GreedyNetRegressor(max_nodes=8),
         (waves()[0], np.column_stack([waves()[1], waves()[0][:, 2] ** 2])),
@@ -40,15 +39,11 @@ FITS = {
         waves(),
     ),
     "folds": lambda: (GreedyNetRegressor(max_nodes=6, cv=3), waves()),
-    "all nodes": lambda: (GreedyNetRegressor(max_nodes=6, select="last"), waves()),
     "absolute_error": lambda: (GreedyNetRegressor(max_nodes=6, loss="absolute_error"), waves()),
     "chebyshev": lambda: (GreedyNetRegressor(max_nodes=6, loss="chebyshev"), waves(60)),
-    "tanh": lambda: (GreedyNetRegressor(max_nodes=5, activation="tanh"), waves(60)),
     "classifier": lambda: (GreedyNetClassifier(max_nodes=12), classes()),
     "classifier, nodes": lambda: (GreedyNetClassifier(n_nodes=9), classes()),
     "classifier, as grown": lambda: (GreedyNetClassifier(max_nodes=6, correct=False), classes()),
-    "classifier, all nodes": lambda: (GreedyNetClassifier(max_nodes=9, select="last"), classes()),
-    "classifier, folds": lambda: (GreedyNetClassifier(max_nodes=9, cv=3), classes()),
 }
 
 
