@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -133,7 +134,10 @@ HEAVY = (
 def parsed(folder: Path) -> Iterator[tuple[Path, ast.Module]]:
     """Yield every Python file below `folder` with its syntax tree."""
     for path in sorted(folder.rglob("*.py")):
-        yield path, ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+        yield path, tree_of(path.read_text(encoding="utf-8"))
+
+
+tree_of = cache(ast.parse)
 
 
 def module_name(path: Path, package: Path) -> tuple[str, ...]:
