@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.callback import ScoringMonitor
 
 import scopes
-from greedynet import FewerNodesWarning, StopReason
+from greedynet import StopReason
 from problems import SEARCHES, noisy, regressor
 from watching import watch_columns
 
@@ -223,13 +223,6 @@ def test_outputs_of_extreme_scales_side_by_side(small, data):
     np.testing.assert_allclose(found, small().fit(X, Y).predict(X), rtol=1e-9)
 
 
-@pytest.mark.parametrize("value", [0.0, 3.0])
-def test_reduction_for_a_constant_target(data, value):
-    X, _ = data
-    model = dictionary(reduction="ridgelet").fit(X, np.full(40, value))
-    np.testing.assert_allclose(model.predict(X), value)
-
-
 def test_weights_of_a_huge_range(small, data):
     X, y = data
     heavy = np.array([3, 17])
@@ -245,26 +238,6 @@ def test_weights_of_a_huge_range(small, data):
 
 
 # How many nodes
-
-
-@pytest.mark.parametrize(
-    ("search", "parameters"),
-    [
-        ("continuous", {}),
-        ("continuous", {"correct": False}),
-        ("continuous", {"alpha": 0.1}),
-        ("dictionary", {}),
-        ("dictionary", {"rule": "oga"}),
-        ("dictionary", {"alpha": 0.1}),
-        ("dictionary", {"min_active": 1000}),
-    ],
-)
-def test_more_nodes_than_there_can_be(search, parameters):
-    X, y = noisy(n_rows=12)
-    with pytest.warns(FewerNodesWarning, match=r"has \d+ nodes, not the 500") as caught:
-        model = estimator(search, n_nodes=500, **parameters).fit(X, y)
-    assert caught[0].filename == __file__
-    assert model.n_nodes_ < 12 + 2
 
 
 def test_a_validation_set_does_not_overrule_the_number_of_nodes(small):
