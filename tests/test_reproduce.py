@@ -1,4 +1,4 @@
-"""`greedynet reproduce`: parts kept and resumed, the table, the report, bad folders."""
+"""`greedynet reproduce`: its parts, the table, the report, bad folders."""
 
 import json
 import re
@@ -14,11 +14,8 @@ from greedynet.paper import load_example
 need("jax")
 need("matplotlib").use("Agg")
 
-from greedynet.paper import reproduce as module  # noqa: E402
 from greedynet.paper.reproduce import (  # noqa: E402
-    PartStore,
     Settings,
-    StoreError,
     network_of,
     part_names,
     plain,
@@ -31,13 +28,11 @@ TINY = Settings(epochs=5, restarts=2, batches=5)
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("reproduction")
-    return folder, reproduce([1], folder, TINY)
+def results():
+    return reproduce([1], TINY)
 
 
-def test_parts_hold_what_the_table_needs(finished):
-    _, results = finished
+def test_parts_hold_what_the_table_needs(results):
     parts = results[1]
     assert [f"example1-{name}" for name in parts] == part_names(1)
     greedy = parts["greedy"]
@@ -51,58 +46,13 @@ def test_parts_hold_what_the_table_needs(finished):
     assert random["median_test_error"] == np.median(random["test_errors"])
 
 
-def test_errors_belong_to_the_networks(finished):
-    _, results = finished
+def test_errors_belong_to_the_networks(results):
     example = load_example(1)
     for part in (results[1]["greedy"]["published"], results[1]["trained-validated"]):
         network = network_of(part["network"])
         miss = np.linalg.norm(network.predict(example.X_test) - example.y_test)
         assert miss / np.linalg.norm(example.y_test) == pytest.approx(part["test_error"], rel=1e-12)
         assert plain(network) == part["network"]
-
-
-def test_finished_parts_are_not_run_again(finished, monkeypatch):
-    folder, results = finished
-    for name in ("greedy_part", "trained_part", "random_part"):
-        monkeypatch.setattr(module, name, lambda *_: pytest.fail("ran again"))
-    assert reproduce([1], folder, TINY) == results
-
-
-def test_interrupted_run_goes_on(tmp_path, monkeypatch):
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(module, "random_part", interrupt)
-        with pytest.raises(KeyboardInterrupt, match=r"^$"):
-            reproduce([1], tmp_path, TINY)
-    kept = {path.stem for path in (tmp_path / "parts").iterdir()}
-    assert kept == {"example1-greedy", "example1-trained-published"}
-    monkeypatch.setattr(module, "greedy_part", lambda *_: pytest.fail("ran again"))
-    assert set(reproduce([1], tmp_path, TINY)[1]) > {"greedy", "random-validated"}
-
-
-def test_other_settings_are_refused(finished):
-    folder, _ = finished
-    with pytest.raises(StoreError, match=r"results of other settings \(epochs 5 there, 6 now\)"):
-        PartStore(folder, {"epochs": 6, "restarts": 2, "batches": 5})
-
-
-def test_damaged_part_is_named_and_left_alone(finished, tmp_path):
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    damaged = parts / "example1-greedy.json"
-    damaged.write_text('{"settings": {')
-    with pytest.raises(StoreError, match=r"example1-greedy.json.*is damaged: delete it"):
-        reproduce([1], tmp_path, TINY)
-    assert damaged.read_text() == '{"settings": {'
-
-
-def test_fresh_forgets(tmp_path):
-    store = PartStore(tmp_path, {"a": 1})
-    assert store.part("x", lambda: {"v": 1}) == {"v": 1}
-    assert store.part("x", lambda: {"v": 2}) == {"v": 1}
-    assert PartStore(tmp_path, {"a": 2}, fresh=True).part("x", lambda: {"v": 3}) == {"v": 3}
 
 
 @pytest.fixture(scope="module")
@@ -118,8 +68,8 @@ def command(tmp_path_factory):
 
 def test_command_writes_everything(command):
     folder, output = command
-    assert "report.html" in output
-    table = (folder / "table.md").read_text()
+    assert "report.md" in output
+    table = (folder / "report.md").read_text()
     assert "| 1 | published | 23 | 1.02e-02 | 1.00e-02 | 6.76e-02 |" in table
     assert table.count("| 1 |") == 3
     names = {path.stem for path in (folder / "figures").iterdir()}
@@ -131,12 +81,13 @@ def test_command_writes_everything(command):
     assert "network" not in results["examples"]["1"]["trained-published"]
 
 
-def test_report_needs_nothing_else(command):
-    page = (command[0] / "report.html").read_text()
-    assert page.count("data:image/png;base64,") == 5
-    assert not re.search(r'(src|href)="(?!data:)', page)
+def test_report_shows_all_figures(command):
+    folder, _ = command
+    page = (folder / "report.md").read_text()
+    shown = re.findall(r"!\[([^]]{20,})\]\((figures/[^)]+)\)", page)
+    assert len(shown) == 5
+    assert all((folder / file).exists() and page.count(caption) == 2 for caption, file in shown)
     assert "Published: 1.02e-02, 1.00e-02, 6.76e-02." in page
-    assert all(re.search(r'alt="[^"]{20}', tag) for tag in re.findall("<img[^>]*", page))
 
 
 def test_unknown_example():

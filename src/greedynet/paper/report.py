@@ -1,8 +1,6 @@
-"""The table of published and measured results, and a page of HTML with it and the figures."""
+"""The table of published and measured results, and a page of Markdown with it and the figures."""
 
-import base64
 from dataclasses import dataclass
-from html import escape
 
 from greedynet.paper.examples import load_example
 from greedynet.paper.reproduce import Part
@@ -66,28 +64,6 @@ def number_text(value: float) -> str:
     return f"{value:.2e}"
 
 
-def markdown(results: dict[int, dict[str, Part]], note: str) -> str:
-    """Return the table as Markdown, with the note below it."""
-    lines = [HEADER, tuple("---" for _ in HEADER), *rows(results)]
-    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"{table}\n\n{note}\n"
-
-
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 0 auto; padding: 1.5rem; }
-h2 { margin-top: 3rem; border-top: 1px solid #8888; padding-top: 1rem; }
-p, figcaption { max-width: 44rem; }
-.table { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-th, td { padding: .35rem .7rem; text-align: right; }
-tr.published td, figcaption { opacity: .7; }
-.figures { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: flex-start; }
-figure { margin: 1rem 0; max-width: 100%; }
-figure img { max-width: 100%; background: #fff; }
-"""
-
-
 @dataclass(frozen=True)
 class Picture:
     """A figure of the report, with what it shows and the published value."""
@@ -97,52 +73,14 @@ class Picture:
     png: bytes
 
 
-def report(
+def markdown(
     results: dict[int, dict[str, Part]], pictures: dict[int, list[Picture]], note: str
 ) -> str:
-    """Return the page as one self-contained HTML text."""
-    sections = "\n".join(
-        f'<h2>Example {number}</h2>\n<div class="figures">\n'
-        + "\n".join(map(_figure, pictures.get(number, [])))
-        + "\n</div>"
-        for number in results
-    )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Greedy Shallow Networks, reproduced</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>Greedy Shallow Networks, reproduced</h1>
-<p>The five examples of the paper, reproduced by greedynet. Errors are relative l2 errors on the
-test data. {escape(note)}</p>
-<div class="table" tabindex="0" role="region" aria-label="Published and measured errors">
-{_table(results)}
-</div>
-{sections}
-</body>
-</html>
-"""
-
-
-def _table(results: dict[int, dict[str, Part]]) -> str:
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in HEADER)
-    body = "\n".join(
-        f"<tr{' class=published' if row[1] == 'published' else ''}>"
-        + "".join(f"<td>{escape(cell)}</td>" for cell in row)
-        + "</tr>"
-        for row in rows(results)
-    )
-    return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
-
-
-def _figure(picture: Picture) -> str:
-    data = base64.b64encode(picture.png).decode()
-    caption = escape(picture.caption)
-    return (
-        f'<figure><img alt="{caption}" src="data:image/png;base64,{data}">'
-        f"<figcaption>{caption}</figcaption></figure>"
-    )
+    """Return the table as Markdown, with the note below it, and the figures in `figures`."""
+    lines = [HEADER, tuple("---" for _ in HEADER), *rows(results)]
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    parts = ["# Greedy Shallow Networks, reproduced", table, note]
+    for number in results:
+        parts.append(f"## Example {number}")
+        parts += [f"![{p.caption}](figures/{p.name}.png)\n\n{p.caption}" for p in pictures[number]]
+    return "\n\n".join(parts) + "\n"

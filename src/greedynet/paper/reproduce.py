@@ -1,18 +1,14 @@
 """Section 4 of the paper, reproduced: greedy start, training from it, and from random starts.
 
 Each example has a part "greedy" and, for the published width and the one chosen by validation, the
-parts "trained" and "random". Every part is a dictionary of plain numbers, saved by the `PartStore`.
+parts "trained" and "random". Every part is a dictionary of plain numbers.
 """
 
-import json
-import os
-import shutil
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +17,6 @@ from greedynet.model.network import Network
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.regressor import GreedyShallowNetwork
 from greedynet.search.ridgelet import collapsed_ridgelet_transform
-from greedynet.support.files import write_atomically
 from greedynet.train import TrainingResult, random_networks, train_networks
 from greedynet.views.models import relative_error
 
@@ -45,80 +40,15 @@ class Settings:
         return Settings(epochs=100, restarts=3, batches=10)
 
 
-class StoreError(ValueError):
-    """The folder of results cannot be used; the message gives the reason and the remedy."""
-
-
-class PartStore:
-    """A folder in which each finished part of a reproduction is one JSON file.
-
-    Parts of other settings are rejected; `fresh` deletes those of an earlier run.
-    """
-
-    def __init__(self, folder: Path, settings: dict[str, Any], *, fresh: bool = False) -> None:
-        self.folder = folder
-        self._settings = settings
-        self._parts = folder / "parts"
-        if fresh and self._parts.is_dir():
-            shutil.rmtree(self._parts)
-        try:
-            self._parts.mkdir(parents=True, exist_ok=True)
-            writable = os.access(self._parts, os.W_OK)
-        except OSError:
-            writable = False
-        if not writable:
-            raise StoreError(
-                f"cannot write to the folder {str(folder)!r}: name another with --out."
-            )
-        for path in sorted(self._parts.glob("*.json")):
-            self._read(path)
-
-    def part(self, name: str, compute: Callable[[], Part]) -> Part:
-        """Return a part; compute and save it if it does not exist."""
-        path = self._parts / f"{name}.json"
-        if not path.exists():
-            content = {"settings": self._settings, "part": compute()}
-            write_atomically(path, json.dumps(content).encode())
-        return self._read(path)
-
-    def _read(self, path: Path) -> Part:
-        try:
-            content = json.loads(path.read_text())
-            settings, part = content["settings"], content["part"]
-        except (ValueError, KeyError, TypeError, OSError):
-            raise StoreError(
-                f"{str(path)!r} is damaged: delete it to run that part again, or add --fresh to "
-                "run everything again."
-            ) from None
-        if settings != self._settings:
-            raise StoreError(
-                f"{str(self.folder)!r} contains results of other settings "
-                f"({_differences(settings, self._settings)}): name another folder with --out, or "
-                "add --fresh to replace them."
-            )
-        return dict(part)
-
-
-def _differences(held: dict[str, Any], wanted: dict[str, Any]) -> str:
-    names = sorted(name for name in {*held, *wanted} if held.get(name) != wanted.get(name))
-    return ", ".join(f"{name} {held.get(name)} there, {wanted.get(name)} now" for name in names)
-
-
 def reproduce(
-    numbers: Iterable[int],
-    folder: Path,
-    settings: Settings,
-    *,
-    fresh: bool = False,
-    progress: Progress | None = None,
+    numbers: Iterable[int], settings: Settings, progress: Progress | None = None
 ) -> dict[int, dict[str, Part]]:
-    """Return the parts of the examples; finished ones in the folder are not run again.
+    """Return the parts of the examples.
 
     `progress` is called with the name of a part and the share of it that is done.
     """
     examples = {number: load_example(number) for number in numbers}
-    store = PartStore(folder, asdict(settings), fresh=fresh)
-    return {k: run_example(example, store, settings, progress) for k, example in examples.items()}
+    return {k: run_example(example, settings, progress) for k, example in examples.items()}
 
 
 def part_names(number: int) -> list[str]:
@@ -130,9 +60,9 @@ def part_names(number: int) -> list[str]:
 
 
 def run_example(
-    example: Example, store: PartStore, settings: Settings, progress: Progress | None = None
+    example: Example, settings: Settings, progress: Progress | None = None
 ) -> dict[str, Part]:
-    """Run the parts of one example that are not in the store."""
+    """Run the parts of one example."""
     parts: dict[str, Part] = {}
 
     def part(name: str, compute: Callable[[Callable[[float], None]], Part]) -> Part:
@@ -143,7 +73,7 @@ def run_example(
                 progress(full, share)
 
         report(0.0)
-        parts[name] = store.part(full, lambda: compute(report))
+        parts[name] = compute(report)
         report(1.0)
         return parts[name]
 
@@ -235,7 +165,6 @@ def _train(
         progress=lambda done, total: report(done / total),
     )
     if any(result.interrupted for result in results):
-        # Incomplete parts are not saved.
         raise KeyboardInterrupt
     return results
 

@@ -29,12 +29,10 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Folder for the results; by default reproduction, or reproduction-quick.",
 )
-@click.option("--fresh", is_flag=True, help="Run all parts again, including those in DIR.")
-def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bool) -> None:
+def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None) -> None:
     """Run the examples of the paper: greedy start, training from it and from random starts.
 
-    Writes report.html, table.md, results.json and the figures to DIR. Finished parts are stored
-    there, so that an interrupted run can be resumed.
+    Writes report.md, with a table and the figures, and results.json to DIR.
     """
     chosen = sorted(set(numbers)) or [1, 2, 3, 4, 5]
     folder = out or Path("reproduction-quick" if quick else "reproduction")
@@ -43,24 +41,28 @@ def reproduce(numbers: tuple[int, ...], quick: bool, out: Path | None, fresh: bo
     from rich.table import Table
 
     from greedynet.paper.figures import draw
-    from greedynet.paper.report import HEADER, markdown, report, rows
+    from greedynet.paper.report import HEADER, markdown, rows
     from greedynet.paper.reproduce import Settings
 
     settings = Settings.quick() if quick else Settings()
     console = Console()
-    results = _with_progress(chosen, folder, settings, fresh, console)
+    figures = folder / "figures"
+    try:
+        figures.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"cannot write to the folder {str(folder)!r}: name another with --out."
+        ) from error
+    results = _with_progress(chosen, settings, console)
     with console.status("drawing figures"):
         pictures = {number: draw(number, parts) for number, parts in results.items()}
-    figures = folder / "figures"
-    figures.mkdir(exist_ok=True)
     for drawn in pictures.values():
         for picture in drawn:
             (figures / f"{picture.name}.png").write_bytes(picture.png)
     note = _note(settings, quick)
     (folder / "results.json").write_text(json.dumps(summary(results, settings), indent=1))
-    (folder / "table.md").write_text(markdown(results, note))
-    page = folder / "report.html"
-    page.write_text(report(results, pictures, note))
+    page = folder / "report.md"
+    page.write_text(markdown(results, pictures, note))
     table = Table(*HEADER[:7], box=None, pad_edge=False)
     for row in rows(results):
         table.add_row(*row[:7], style="dim" if row[1] == "published" else None)
@@ -102,9 +104,7 @@ def _note(settings: "Settings", quick: bool) -> str:
     return what + (warning + "batches of a hundredth." if quick else "")
 
 
-def _with_progress(
-    numbers: list[int], folder: Path, settings: "Settings", fresh: bool, console: "Console"
-) -> "Results":
+def _with_progress(numbers: list[int], settings: "Settings", console: "Console") -> "Results":
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from greedynet.paper.reproduce import part_names, reproduce
@@ -128,4 +128,4 @@ def _with_progress(
             bars.update(single, completed=share)
             bars.update(whole, completed=sum(seen.values()))
 
-        return reproduce(numbers, folder, settings, fresh=fresh, progress=progress)
+        return reproduce(numbers, settings, progress)
