@@ -657,17 +657,6 @@ def test_no_threshold_is_better_next_to_the_smallest_projection_either(problem, 
     assert fine <= found * (1 + 1e-6) + 1e-9 * np.sum(r**2)
 
 
-@law(problem=problems(), min_active=st.integers(1, 3))
-def test_no_threshold_is_better_next_to_the_last_row_that_must_be_active_either(
-    problem, min_active
-):
-    """Where the score rises up to the end of what is allowed, the scan goes up to the end."""
-    p, r, weights, scale, Q = problem
-    (found,), _ = scanned(p[None], r, weights, Q, min_active)
-    fine = finest(p, r, scale, Q, min_active)
-    assert fine <= found * (1 + 1e-9) + 1e-12 * np.sum(r**2)
-
-
 def test_a_rare_level_does_not_hide_the_others():
     """Between 0 and 1 every threshold is as good; none may lie between 1 and 2, or at 1."""
     p = np.repeat([0.0, 1.0, 2.0], [20, 20, 1])
