@@ -335,12 +335,6 @@ def test_knots_that_float32_cannot_tell_apart_are_a_step(tmp_path: Path, export:
     export(replace(network, ramps=Ramps(3, network.ramps.features, knots)), tmp_path)
 
 
-@every_export
-def test_first_layer_without_ramps_is_exported(tmp_path: Path, export: Export):
-    none = Ramps(3, np.empty(0), np.empty(0))
-    export(replace(random_network(), ramps=none), tmp_path)
-
-
 @pytest.mark.parametrize("n_neurons", [0, 5])
 def test_affine_term_is_folded_into_the_second_layer(n_neurons: int):
     network = random_deep_network(n_neurons, 2)
