@@ -316,18 +316,6 @@ def test_a_classification_is_convex():
     assert largest_bend(model.decision_function, X, 2, 1) <= 1e-10
 
 
-def test_a_shape_helps_where_it_is_true():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(0, 1, (200, 1))
-    truth = 1 / (1 + np.exp(5 - 12 * X[:, 0]))
-    y = truth + 0.2 * rng.standard_normal(200)
-    errors = [
-        np.sqrt(np.mean((GreedyNetRegressor(monotonic_cst=c).fit(X, y).predict(X) - truth) ** 2))
-        for c in (None, [1])
-    ]
-    assert errors[1] < errors[0]
-
-
 @pytest.mark.slow
 def test_two_layers_rise_between_plateaus_and_one_does_not():
     X = np.linspace(-1, 1, 200)[:, None]
