@@ -3,23 +3,19 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from classifiers import classifier, rows
 from extras import need
 from greedynet import Network
 from greedynet.activations import ACTIVATIONS
 from greedynet.export import to_keras
 from networks import (
     DTYPES,
-    KINDS,
     assert_close,
     inputs,
-    kind,
     random_deep_network,
     random_network,
 )
@@ -29,29 +25,6 @@ os.environ.setdefault("KERAS_BACKEND", "jax")
 keras = need("keras")
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    ("name", "fold"),
-    [
-        (name, fold)
-        for name, of in KINDS.items()
-        for fold in ([True, False] if of["affine"] else [True])
-        if of["activation"] == "relu"
-    ],
-)
-def test_model_is_the_network(name: str, fold: bool, dtype: str):
-    network = kind(name)
-    X = inputs(network)
-    with jax.enable_x64(dtype == "float64"):
-        model = to_keras(network, dtype=dtype, fold_affine=fold)
-        got = keras.ops.convert_to_numpy(model(X.astype(dtype)))
-    assert_close(got, network, X, dtype)
-    plain = fold or network.linear_weights is None
-    with jax.enable_x64(dtype == "float64"):
-        free = to_keras(replace(network, reach=np.inf), dtype=dtype, fold_affine=fold)
-    assert isinstance(free, keras.Sequential) == plain
 
 
 def test_sine_has_all_its_digits_after_many_turns():
@@ -112,17 +85,6 @@ def test_jax_is_the_backend_unless_another_is_chosen(chosen: str | None, tmp_pat
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert run.stdout.split() == [chosen or "jax"]
-
-
-@pytest.mark.parametrize("n_classes", [2, 5])
-def test_model_of_a_classifier_gives_logits(n_classes: int):
-    model = classifier(n_classes)
-    X = rows(50, seed=1)
-    with jax.enable_x64(True):
-        got = keras.ops.convert_to_numpy(to_keras(model, dtype="float64")(X))
-    assert_close(got, model.network_, X, "float64")
-    wanted = model.decision_function(X).reshape(len(X), -1)
-    np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
