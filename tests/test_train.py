@@ -35,7 +35,6 @@ from greedynet.train.model import (  # noqa: E402
     activation_of,
     loss,
     loss_and_gradient,
-    predict,
     stack,
 )
 
@@ -176,18 +175,6 @@ def test_gradient_equals_finite_difference(block_elements, affine, activation):
         found, _ = ravel_pytree(gradient)
     np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8)
     assert float(value) == pytest.approx(mean_squared_error(network, X, Y, weights), rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    "activation", [*ACTIVATIONS.values(), LeakyReLU(0.3)], ids=lambda activation: activation.name
-)
-def test_model_predicts_as_the_network(activation):
-    network, X, _, _ = general()
-    network = replace(network, activation=activation)
-    with jax.enable_x64(True):
-        weights = jax.tree.map(lambda a: a[0], stack([network]))
-        values = predict(weights, np.vstack([X.T, np.ones(len(X))]), activation_of(network))
-    np.testing.assert_allclose(np.asarray(values).T, network.predict(X), rtol=1e-12, atol=1e-12)
 
 
 # What a training promises
