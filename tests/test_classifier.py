@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_moons
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, log_loss
 from sklearn.model_selection import (
@@ -14,7 +14,6 @@ from sklearn.model_selection import (
     StratifiedKFold,
     train_test_split,
 )
-from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -400,20 +399,6 @@ def test_breast_cancer():
     accuracy, loss = scores(GreedyNetClassifier(max_nodes=8), X, y, folds(X, y))
     assert accuracy >= 0.965
     assert loss <= 0.085
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
-def test_digits_beside_a_perceptron():
-    """Four of ten folds, with 40 nodes: measured 0.982 and 0.073, the perceptron of 150 neurons
-    0.975 and 0.085. On all ten, with up to 150 nodes, benchmarks/classification.py."""
-    X, y = load_digits(return_X_y=True)
-    splits = list(folds(X, y))[:4]
-    accuracy, loss = scores(GreedyNetClassifier(max_nodes=40), X, y, splits)
-    perceptron = scores(MLPClassifier((150,), random_state=0), X, y, splits)
-    assert accuracy >= 0.97
-    assert accuracy > perceptron[0]
-    assert loss < perceptron[1]
 
 
 @pytest.mark.slow
