@@ -35,14 +35,6 @@ def context_of(pool):
     return FitContext(pool, cancelled=pool.cancelled)
 
 
-def test_without_threads_work_goes_on():
-    FitContext().check()
-    for n_threads in (1, 2):
-        with deterministic_threads(n_threads) as pool:
-            check = context_of(pool).check
-            assert pool.map(lambda i, check=check: check() or i, range(3)) == [0, 1, 2]
-
-
 def test_an_interrupt_ends_what_threads_do():
     ends, both = [], threading.Barrier(2)
 
