@@ -124,29 +124,6 @@ def test_an_affine_target_needs_no_neuron(small, data):
     np.testing.assert_allclose(model.network_.intercept, [5], atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("search", "parameters"),
-    [
-        *[
-            (search, parameters)
-            for search in SEARCHES
-            for parameters in ({}, {"n_nodes": 9}, {"cv": 3}, {"select": "last", "max_nodes": 9})
-        ],
-        ("dictionary", {"rule": "oga"}),
-        ("continuous", {"correct": False}),
-    ],
-)
-def test_weights_equal_repeated_rows_in_any_order(search, data, parameters):
-    X, y = data
-    small = partial(regressor, search, n_points=500)
-    weights = np.random.RandomState(0).randint(0, 4, len(X))
-    rng = np.random.RandomState(1)
-    repeat = rng.permutation(np.repeat(np.arange(len(X)), weights))
-    weighted = small(**parameters).fit(X, y, sample_weight=weights)
-    repeated = small(**parameters).fit(X[repeat], y[repeat])
-    np.testing.assert_array_equal(weighted.predict(X), repeated.predict(X))
-
-
 @pytest.mark.parametrize("memory_budget", [2**30, 500_000])
 def test_same_seed_same_result_whatever_the_threads(data, memory_budget):
     X, y = data
