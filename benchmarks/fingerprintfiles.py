@@ -371,22 +371,6 @@ def ridgelets():
     return {**vars(collapsed), "full": full}
 
 
-@case("effects")
-def effects():
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from greedynet.plots import draw_effects
-
-    models = [GreedyNetRegressor(max_nodes=8).fit(X, NOISY), GreedyNetClassifier(6).fit(X, PAIR)]
-    shown = [draw_effects(model, X, [0, 1, 2]) for model in models]
-    return {
-        f"{i}$x_{j + 1}$": display.pd_results[j].average[display.target_idx]
-        for i, display in enumerate(shown)
-        for j in range(3)
-    }
-
-
 @case("report")
 def report():
     with TemporaryDirectory() as folder:

@@ -13,7 +13,6 @@ import greedynet
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, TableWarning
 from greedynet.estimators.settings import EstimatorSettings, settings_context
-from greedynet.plots import draw_effects
 from greedynet.tables.load import as_table_model
 from greedynet.tables.readers import open_table
 
@@ -282,19 +281,6 @@ def test_tables_for_an_estimator_with_categories(tmp_path, missing):
         table = open_table(tmp_path / name)
         found = as_table_model(loaded, table).predict(table)
         np.testing.assert_allclose(found, model.predict(X), rtol=1e-12)
-
-
-def test_displays_take_the_frame_of_the_fit():
-    need("matplotlib")
-    X, y = frame()
-    model = GreedyNetRegressor(n_nodes=3, correct=False).fit(X, np.abs(y))
-    display = draw_effects(model, X, features=["size", "color=red"])
-    inputs = model.network_inputs(X)
-    for effect, place in zip(display.pd_results, (0, 3), strict=True):
-        inputs_there = inputs.copy()
-        inputs_there[:, place] = effect.grid_values[0][-1]
-        wanted = model.network_.predict(inputs_there).mean()
-        np.testing.assert_allclose(effect.average[0, -1], wanted)
 
 
 def test_errors_name_the_column():

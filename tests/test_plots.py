@@ -23,7 +23,6 @@ import greedynet.plots
 from classifiers import classifier
 from deep_networks import bent_columns, random_deep_network
 from greedynet import (
-    GreedyNetClassifier,
     GreedyNetRegressor,
     Network,
     fit_table,
@@ -34,7 +33,6 @@ from greedynet.plots import (
     CurvesDisplay,
     NeuronsDisplay,
     PathDisplay,
-    draw_effects,
 )
 from problems import SEARCHES, noisy, relative_error
 
@@ -310,129 +308,10 @@ def test_neurons_on_the_circle_do_not_depend_on_units():
         assert (np.diff(display.kinks_.get_sizes()) > 0).all()
 
 
-# Effects
+# Tables
 
 
-def drawn_effects(display):
-    """Return values and means of every panel of scikit-learn's display."""
-    output = display.target_idx
-    return [(one.grid_values[0], one.average[output]) for one in display.pd_results]
-
-
-def naive_effect(predict, X, j, values):
-    """By definition: all rows anew for every value."""
-    means = []
-    for value in values:
-        rows = np.array(X, dtype=float)
-        rows[:, j] = value
-        means.append(predict(rows).mean(axis=0))
-    return np.array(means)
-
-
-@pytest.fixture(scope="module")
-def bent():
-    """Three features; the prediction is |x0| and a product of the others."""
-    X = np.random.RandomState(0).uniform(-1, 1, (150, 3))
-    return X, GreedyNetRegressor(max_nodes=14).fit(X, np.abs(X[:, 0]) + 0.3 * X[:, 1] * X[:, 2])
-
-
-@pytest.mark.parametrize("n_nodes", [None, 5])
-def test_effects_are_means_of_predictions(bent, n_nodes):
-    X, model = bent
-    network = model.network_ if n_nodes is None else model.path_.network_at(n_nodes)
-    display = draw_effects(model, X, [2, 0], n_nodes=n_nodes)
-    assert [ax.get_xlabel() for ax in display.axes_.flat] == ["$x_3$", "$x_1$"]
-    lines = [line.get_data() for line in display.lines_.flat]
-    for (values, means), j in zip(lines, [2, 0], strict=True):
-        np.testing.assert_allclose(means, naive_effect(network.predict, X, j, values), rtol=1e-9)
-        assert np.quantile(X[:, j], 0.02) > values[0] >= X[:, j].min()
-        np.testing.assert_allclose(display.deciles[j], np.quantile(X[:, j], np.arange(1, 10) / 10))
-    # One scale, so that effects can be compared.
-    assert display.axes_[0, 0].get_ylim() == display.axes_[0, 1].get_ylim()
-
-
-def test_the_largest_effects_come_first(bent):
-    X, model = bent
-    display = draw_effects(model, X)
-    assert display.features[0] == (0,)
-    sizes = [np.ptp(means) for _, means in drawn_effects(display)]
-    assert sizes == sorted(sizes, reverse=True)
-    wide = np.random.RandomState(0).uniform(size=(60, 6))
-    many = GreedyNetRegressor(2).fit(wide, wide @ [1, 6, 2, 5, 3, 4])
-    display = draw_effects(many, wide)
-    assert display.features == [(1,), (3,), (5,), (4,)]
-    assert display.feature_names == [f"$x_{j}$" for j in range(1, 7)]
-
-
-def test_of_very_many_rows_some_are_averaged(bent):
-    X, model = bent
-    rows = np.repeat(X[np.argsort(X[:, 1])], 40, axis=0)
-    few, many = (draw_effects(model, data, [0]) for data in (X, rows))
-    (_, means), (_, wanted) = *drawn_effects(many), *drawn_effects(few)
-    np.testing.assert_allclose(means, wanted, atol=0.02)
-    np.testing.assert_allclose(many.deciles[0], few.deciles[0], atol=0.05)
-
-
-@pytest.mark.parametrize(("n_classes", "target"), [(2, None), (2, "a"), (3, "c")])
-def test_effects_on_the_probability_of_a_class(n_classes, target):
-    X = np.random.RandomState(0).uniform(-1, 1, (80, 2))
-    labels = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [-0.3, 0.3][: n_classes - 1])]
-    model = GreedyNetClassifier(4, alpha=1e-2).fit(X, labels)
-    display = draw_effects(model, X, 0, target=target)
-    wanted = {None: 1, "a": 0, "c": 2}[target]
-    values, means = display.lines_[0, 0].get_data()
-    naive = naive_effect(model.predict_proba, X, 0, values)[:, wanted]
-    np.testing.assert_allclose(means, naive, rtol=1e-9)
-    assert np.ptp(means) > 0.3
-
-
-@pytest.fixture(scope="module")
-def table():
-    rng = np.random.RandomState(0)
-    size, colour = rng.uniform(0, 9, 60), rng.choice(["red", "blue", "green"], 60)
-    columns = {"colour": colour, "size": size, "price": np.abs(size - 4) + 2 * (colour == "red")}
-    return columns, fit_table(columns, "price", max_nodes=12)
-
-
-def test_effects_of_the_columns_of_a_table(table):
-    columns, model = table
-    display = draw_effects(model, pd.DataFrame(columns), ["colour", "size"])
-    for place, level in enumerate(["blue", "green", "red"]):
-        means = model.predict({"size": columns["size"], "colour": [level] * 60}).mean()
-        height = display.axes_[0, 0].patches[place].get_height()
-        np.testing.assert_allclose(height, means, rtol=1e-9)
-    ticks = [label.get_text() for label in display.axes_[0, 0].get_xticklabels()]
-    assert ticks == ["blue", "green", "red"]
-    assert set(display.deciles) == {1}, "levels have no deciles"
-    values, means = display.lines_[0, 1].get_data()
-    wanted = [
-        model.predict({"size": [value] * 60, "colour": columns["colour"]}).mean()
-        for value in values
-    ]
-    np.testing.assert_allclose(means, wanted, rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"features": 3}, r"`features` must be positions from 0 to 2 or names .*, got 3"),
-        ({"features": ["size"]}, r"`features` must be .*names \('\$x_1\$'.*got 'size'"),
-        ({"n_nodes": 99}, "`n_nodes` must be a width of the path, one of 2, 3"),
-    ],
-)
-def test_effects_that_do_not_exist(bent, given, message):
-    X, model = bent
-    with pytest.raises(ValueError, match=message):
-        draw_effects(model, X, **given)
-
-
-def test_effects_on_classes_that_do_not_exist():
-    model = classifier(3)
-    with pytest.raises(ValueError, match=r"`target` must be one of the classes \[.*got None"):
-        draw_effects(model, np.zeros((3, 2)))
-
-
-def test_tables_are_drawn_by_the_other_displays():
+def test_tables_are_drawn():
     x = np.linspace(-1, 1, 40)
     model = fit_table({"u": x, "y": np.cos(4 * x)}, "y", max_nodes=8)
     estimator = model.estimator
@@ -696,7 +575,7 @@ def test_what_curves_refuse(deep, one):
         CurvesDisplay.from_estimator(network, [])
     with pytest.raises(ValueError, match="`output` must select one of the 2 outputs"):
         CurvesDisplay.from_estimator(random_deep_network(3, 2))
-    with pytest.raises(ValueError, match="draw its effects with `draw_effects`"):
+    with pytest.raises(ValueError, match="draw its effects by `PartialDependenceDisplay`"):
         CurvesDisplay.from_estimator(one[1])
     with pytest.raises(TypeError, match="is not an estimator instance"):
         CurvesDisplay.from_estimator(type("Green", (), {})())

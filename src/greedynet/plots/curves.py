@@ -78,7 +78,7 @@ class CurvesDisplay:
         if network.ramps is None:
             raise ValueError(
                 "`network` of `CurvesDisplay` must have two hidden layers, got one, which has no "
-                "curves of columns: draw its effects with `draw_effects`."
+                "curves of columns: draw its effects by `PartialDependenceDisplay` of scikit-learn."
             )
         names = input_names(network, network.n_features)
         chosen = check_output(network.n_outputs, output)
@@ -146,6 +146,7 @@ def _requested(
             listed = ", ".join(repr(names[j]) for j in sorted(known)[:8])
             raise ValueError(
                 f"`features` must be columns with hinges ({listed}), got {names[position]!r}, "
-                "which enters the network as it is: draw its effect with `draw_effects`."
+                "which enters the network as it is: draw its effect by `PartialDependenceDisplay` "
+                "of scikit-learn."
             )
     return [known[position] for position in positions]
