@@ -19,7 +19,6 @@ from greedynet.losses import (
 )
 from greedynet.losses.base import LossFactor, Reweightable, exponent
 from greedynet.losses.solvers import row_weights, weighted_median
-from problems import CountingLoss
 
 REGISTERED = [make() for make in losses.LOSSES.values()]
 LOSSES = [*REGISTERED, Quantile(0.2), Quantile(0.9)]
@@ -487,25 +486,6 @@ def test_every_width_is_the_fit_of_its_columns(loss, weighted):
         wanted = loss.fit(F[:, :width], Y, w)
         np.testing.assert_allclose(loss.size(found, w), loss.size(wanted.residuals, w), rtol=1e-9)
         np.testing.assert_allclose(found, wanted.residuals, atol=1e-5)
-
-
-def test_columns_are_fitted_when_somebody_asks():
-    F, Y, w = columns_and_targets(k=5)
-    loss = CountingLoss()
-    factor = LossFactor(Y, w, loss)
-    for column in F.T[:4]:
-        factor.append(column)
-    assert loss.starts == []
-    for _ in range(3):
-        assert factor.z.shape == (4, 2)
-        assert factor.residual.shape == Y.shape
-        assert factor.rss(factor.z, 0.0) > 0
-    assert loss.starts == [None]
-    factor.append(F[:, 4])
-    before = factor.z
-    assert not factor.append(F @ np.arange(1.0, 6.0))
-    assert factor.z is before
-    assert loss.starts == [None, 4]
 
 
 def test_exponents_are_those_of_the_norms():
