@@ -32,7 +32,7 @@ from greedynet.model.candidate import (
 from greedynet.rows.affine import RIDGES, AffineTerm, RidgeLine
 from greedynet.rows.rows import Rows
 from greedynet.search import Dictionary
-from problems import noisy, relative_error
+from problems import noisy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -323,20 +323,6 @@ def test_other_losses_tell_their_own(loss, best):
     assert 0.7 * best < model.expected_error_ < 1.6 * best
 
 
-def test_without_noise_a_corrected_network_is_much_better_than_as_grown():
-    rng = np.random.default_rng(0)
-    X, T = rng.uniform(size=(600, 4)), rng.uniform(size=(5_000, 4))
-
-    def sines(X):
-        return np.prod(np.sin(np.pi * X), axis=1)
-
-    def error(correct):
-        model = GreedyNetRegressor(n_nodes=20, correct=correct).fit(X, sines(X))
-        return relative_error(model.predict(T), sines(T))
-
-    assert error(correct=True) < 0.75 * error(correct=False)
-
-
 def test_noise_does_not_keep_many_nodes_from_the_truth():
     """The ridge follows the noise, however many nodes are asked for."""
     rng = np.random.default_rng(2)
@@ -413,26 +399,6 @@ def widths(*errors, **options):
     """Scores of the mean, and of networks of 1, 2, ... neurons."""
     candidates = [Candidate(MEAN), *(network(width) for width in range(1, len(errors)))]
     return scored(dict(zip(candidates, errors, strict=True)), **options)
-
-
-@pytest.mark.parametrize(
-    ("candidate", "name", "n_neurons"),
-    [
-        (Candidate(MEAN), "mean", 0),
-        (Candidate(MEAN, form=TWO_LAYERS), "mean", 0),
-        (Candidate(LINE), "line", 0),
-        (Candidate(LINE, form=TWO_LAYERS), "curves of single columns", 0),
-        (network(4), "network", 4),
-        (network(4, pruned=True), "pruned network", 4),
-        (network(4, n_networks=2), "average of two", 8),
-        (network(4, form=TWO_LAYERS), "network, two layers", 4),
-        (network(4, form=RAMPS), "network, of ramps", 8),
-    ],
-)
-def test_a_candidate_says_what_it_is(candidate, name, n_neurons):
-    assert str(candidate) == name
-    assert candidate.n_neurons == n_neurons
-    assert candidate.plain() == candidate
 
 
 def test_a_ladder_is_its_candidates_and_their_errors():
