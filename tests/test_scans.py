@@ -179,15 +179,6 @@ def test_rows_beyond_a_kink_are_enough_or_the_neuron_is_a_polynomial(name):
         assert (-b / a == pytest.approx(x[-4, 0])) == allowed
 
 
-def test_no_threshold_is_left_where_too_many_rows_must_be_active():
-    problem = Problem()
-    group = problem.group(get_activation("relu2"))
-    for min_active in (20, 40, 41, 1000):
-        scores, W = group.scan(problem.rows(problem.r), min_active, 1e-4)
-        z = problem.X @ W[:, :-1].T + W[:, -1]
-        assert ((scores == 0) | (z > 0).all(axis=0)).all()
-
-
 @pytest.mark.parametrize("name", ["relu", "relu3"])
 def test_neurons_in_the_span_have_no_score(name):
     problem = Problem(n=12, weighted=False)
