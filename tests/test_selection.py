@@ -375,11 +375,6 @@ def test_a_turn_keeps_the_distances():
     np.testing.assert_allclose(turned @ turned.T, plain @ plain.T, atol=1e-12)
 
 
-@pytest.mark.parametrize("n_features", [1, 2, 3])
-def test_default_number_of_points(n_features):
-    assert len(sample_sphere(n_features, random_state=0)) == 10_000 * n_features
-
-
 # The ridgelet transforms: admissible profile, closed form, kinks found, scattered data
 
 
