@@ -1,12 +1,12 @@
 """The continuous search: directions, thresholds, and the polish of what it found."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from greedynet import GreedyNetClassifier, GreedyNetRegressor
+from greedynet import GreedyNetRegressor
 from greedynet.activations import ACTIVATIONS, degree_of, get_activation
 from greedynet.fitting.make_search import SearchTask, make_search
 from greedynet.fitting.plan import Limits, Plan
@@ -497,26 +497,3 @@ def test_expensive_steps_are_not_taken(n, d, moves):
     found, scores = polish(W, target, 1)
     assert np.array_equal(found, W) == (not moves)
     np.testing.assert_allclose(scores, target.scores(found)[0], rtol=1e-9)
-
-
-@dataclass
-class Ours:
-    """The continuous search of the library, as one of a user's own."""
-
-    min_active: int = 3
-
-    def begin(self, X, row_scale, activation, seed):
-        weights = None if row_scale is None else row_scale**2
-        rows = Rows(X, np.zeros((len(X), 1)), weights)
-        return ContinuousSearch(rows, directions(X, seed), self.min_active, mirrored=True)
-
-
-@pytest.mark.parametrize("make", [GreedyNetRegressor, GreedyNetClassifier])
-@pytest.mark.parametrize("random_state", [0, 7])
-def test_our_own_search_given_as_an_object_is_our_own_search(make, random_state):
-    X, y = noisy(n_rows=100)
-    y = y if make is GreedyNetRegressor else y > 0
-    wanted = make(9, correct=False, random_state=random_state).fit(X, y)
-    found = make(9, search=Ours(), correct=False, random_state=random_state).fit(X, y)
-    for name in ("inner_weights", "biases", "outer_weights"):
-        np.testing.assert_array_equal(getattr(found.network_, name), getattr(wanted.network_, name))
