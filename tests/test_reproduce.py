@@ -90,12 +90,6 @@ def test_report_shows_all_figures(command):
     assert "Published: 1.02e-02, 1.00e-02, 6.76e-02." in page
 
 
-def test_unknown_example():
-    result = CliRunner().invoke(main, ["reproduce", "6"])
-    assert result.exit_code == 2
-    assert "6 is not in the range 1<=x<=5" in result.output
-
-
 def test_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     result = CliRunner().invoke(main, ["reproduce", "1", "--out", str(tmp_path / "file" / "x")])
