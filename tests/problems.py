@@ -3,7 +3,6 @@
 import numpy as np
 
 from greedynet import GreedyNetRegressor
-from greedynet.losses import Squared
 from greedynet.search import Dictionary
 from greedynet.search.sphere import circle, gaussian, golden_spiral, sample_sphere  # noqa: F401
 
@@ -130,19 +129,3 @@ def with_gaps(n=240, seed=0):
 def gap_table(n=240):
     X, y = with_gaps(n)
     return {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}
-
-
-class CountingLoss:
-    """Least squares, and how often it was solved."""
-
-    name, arguments = "counting", {}
-
-    def __init__(self):
-        self.starts = []
-
-    def fit(self, columns, Y, weights, start=None):
-        self.starts.append(None if start is None else len(start.weights))
-        return Squared().fit(columns, Y, weights)
-
-    def size(self, residuals, weights):
-        return Squared().size(residuals, weights)

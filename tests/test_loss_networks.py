@@ -15,7 +15,7 @@ from greedynet.losses import (
 )
 from greedynet.paper import load_example
 from greedynet.search import Dictionary
-from problems import SEARCHES, CountingLoss, noisy, regressor, relative_error, some_points
+from problems import SEARCHES, noisy, regressor, relative_error, some_points
 
 pytestmark = pytest.mark.slow
 
@@ -274,15 +274,6 @@ def test_several_outputs_share_one_layer(small, data, name):
 
 
 # Around the fit
-
-
-def test_a_loss_of_ones_own(data):
-    X, y = data
-    own = GreedyNetRegressor(8, loss=CountingLoss(), correct=False).fit(X, y)
-    wanted = GreedyNetRegressor(8, correct=False).fit(X, y)
-    np.testing.assert_allclose(own.predict(X), wanted.predict(X), atol=1e-9)
-    with pytest.warns(NotCorrectedWarning, match="is kept as grown"):
-        assert GreedyNetRegressor(8, loss=CountingLoss()).fit(X, y).score(X, y) > 0.9
 
 
 class Own:
