@@ -247,6 +247,15 @@ def test_the_noise_is_found(noise):
     assert np.sqrt(np.mean(found)) == pytest.approx(noise, rel=0.06)
 
 
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_cross_validation_is_its_formula(n_outputs):
+    rows = some_rows(n_outputs=n_outputs)
+    state = state_of(rows, some_neurons(5, 2)).settle(3)
+    n = 80 * n_outputs
+    assert 3 * n_outputs < state.dof < 0.9 * n
+    assert state.gcv == pytest.approx(state.error / n / (1 - state.dof / n) ** 2)
+
+
 def test_cross_validation_is_finite_where_there_are_too_many_neurons():
     rows = some_rows(12)
     state = state_of(rows, some_neurons(10, 2), 1e-9)
