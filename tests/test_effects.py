@@ -7,10 +7,10 @@ import pytest
 from sklearn.inspection import partial_dependence
 
 from deep_networks import random_deep_network
-from greedynet import GreedyNetClassifier, GreedyNetRegressor, OutputBounds
+from greedynet import GreedyNetClassifier, GreedyNetRegressor, OutputBounds, fit_table
 from greedynet.model.description import column_curves, over_hinges
 from greedynet.plots import CurvesDisplay
-from greedynet.views.effects import effect_grid, feature_effect
+from greedynet.views.effects import effect_grid, effect_inputs, feature_effect
 from networks import inputs, random_network
 from networks import random_deep_network as wide_deep_network
 
@@ -45,6 +45,21 @@ def test_levels_of_a_category_are_set_together(table):
     found = feature_effect(model.network_, rows, [3, 4, 5], np.eye(3))[:, 0]
     by_hand = [model.predict(np.hstack([X, np.tile(np.eye(3)[k], (len(X), 1))])) for k in range(3)]
     np.testing.assert_allclose(found, np.mean(by_hand, axis=1), rtol=1e-10)
+
+
+def test_effects_of_the_columns_of_a_table():
+    rng = np.random.RandomState(0)
+    size, colour = rng.uniform(0, 9, 60), rng.choice(["red", "blue", "green"], 60)
+    columns = {"colour": colour, "size": size, "price": np.abs(size - 4) + 2 * (colour == "red")}
+    model = fit_table(columns, "price", max_nodes=12)
+    X = model.inputs(columns)
+    (levels,), (number,) = effect_inputs(model.columns)
+    assert (levels.name, levels.labels, number.name) == ("colour", ("blue", "green", "red"), "size")
+    for part, settings in ((levels, levels.labels), (number, number.values(X, 5))):
+        found = feature_effect(model.network, X, part.at, part.values(X, 5))[:, 0]
+        tables = [{**columns, part.name: [setting] * 60} for setting in settings]
+        wanted = [model.predict(one).mean() for one in tables]
+        np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
 def test_rows_stay_as_they_are(table):
