@@ -663,16 +663,6 @@ def test_largest_difference_where_cells_are_empty():
     assert largest_difference(model, other).proven
 
 
-def test_rows_of_a_frame_give_the_box():
-    model, _, _ = drawn_model(2)
-    rows = frame_of(np.array([[0.1, -1.0], [0.4, 2.0]]), (False, "B", True))
-    found = extremes(model, X=rows)
-    for end in (found.lowest, found.highest):
-        assert 0.1 <= end.row["x0"] <= 0.4
-        assert -1.0 <= end.row["x1"] <= 2.0
-        assert end.row["flag"] is True
-
-
 def test_constraints_of_which_no_drawn_row_meets_both():
     """Between two constraints only a line is left, and in whole numbers a few rows."""
     model, _, _ = drawn_model(1)

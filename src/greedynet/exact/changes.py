@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from greedynet.exact.answers import Change, Monotone
 from greedynet.exact.branching import Largest, Solve, largest, near
@@ -41,7 +40,6 @@ def is_monotone(
     *,
     increasing: bool = True,
     output: Any = None,
-    X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
 ) -> Monotone:
     """Return whether predictions never fall, or never rise, with a column, anywhere in a region.
@@ -55,7 +53,7 @@ def is_monotone(
 
     Parameters
     ----------
-    model, where, output, X
+    model, where, output
         As for `optimise`.
     column : str or int
         A column of numbers, or of true and false.
@@ -84,7 +82,7 @@ def is_monotone(
     """
     start = time.perf_counter()
     end = start + max_seconds
-    region = asked_region(model, where, X)
+    region = asked_region(model, where)
     region.changing(column)
     # Of a region with many moments, a few first.
     asked = _along(model, region.sampled, column, output)
@@ -117,14 +115,13 @@ def sensitivity(
     where: Where | None = None,
     *,
     output: Any = None,
-    X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
 ) -> dict[Any, Change]:
     """Return the steepest slopes of the predictions along columns, anywhere in a region.
 
     Parameters
     ----------
-    model, where, output, X
+    model, where, output
         As for `optimise`.
     columns : sequence of str or int, or None, default=None
         Columns of numbers, or of true and false; None for all that vary in the region.
@@ -136,7 +133,7 @@ def sensitivity(
     changes : dict of str or int to Change
         By the columns as they are asked for, names or positions; by names if `columns` is None.
     """
-    region = asked_region(model, where, X)
+    region = asked_region(model, where)
     if columns is None:
         columns = [column.name for column in region.columns if column.changes]
     return {column: _change(model, region, column, output, max_seconds) for column in columns}

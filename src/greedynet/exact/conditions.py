@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from greedynet.exact.moments import Curve, is_curve, moments_in
-from greedynet.exact.questions import box_of, columns_of
+from greedynet.exact.questions import columns_of, network_of
 from greedynet.exact.region import Constraint
 from greedynet.exact.region_columns import GAP
 from greedynet.exact.where import Problems, levels_of, number_in, region_of
@@ -39,7 +39,7 @@ def parse_question(
         with problems.collected():
             constraints.append(parse_constraint(text, columns))
     with problems.collected():
-        region = region_of(columns, where, integer, box_of(model), constraints)
+        region = region_of(columns, where, integer, network_of(model).input_range, constraints)
         for name in along:
             with problems.collected():
                 region.changing(name)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from greedynet.exact.answers import Difference, Extremes, Optimum
 from greedynet.exact.branching import Largest, largest
@@ -16,7 +15,6 @@ from greedynet.exact.space import Space
 from greedynet.exact.where import Where, region_of
 from greedynet.model.network import Network
 from greedynet.model.uncertainty.outside import Outside, TrainingSample, columns_outside
-from greedynet.support.checks import check_matrix
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns
 from greedynet.tables.load import known_names, with_columns
@@ -43,23 +41,6 @@ def columns_of(model: Any) -> Columns:
         return model.columns
     names, n_columns = known_names(model)
     return with_columns(model, names or tuple(f"x{j}" for j in range(n_columns))).columns
-
-
-def box_of(model: Any, X: Any = None) -> Float64 | None:
-    """Return the smallest and largest features of rows, or of the training data if known."""
-    network = network_of(model)
-    if X is None:
-        return network.input_range
-    if isinstance(model, TableModel):
-        X = model.inputs(X)
-    elif hasattr(model, "categories_") or hasattr(model, "filling_"):
-        X = model.network_inputs(X)
-    rows = check_matrix(X, "X")
-    if rows.shape[1] != network.n_features or not len(rows):
-        raise ValueError(
-            f"`X` must have rows of {network.n_features} features, got the shape {rows.shape}."
-        )
-    return np.array([rows.min(axis=0), rows.max(axis=0)])
 
 
 def output_of(model: Any, output: Any) -> int:
@@ -97,7 +78,6 @@ def optimise(
     integer: Sequence[Any] = (),
     constraints: Sequence[Constraint] = (),
     output: Any = None,
-    X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
 ) -> Optimum:
     """Return the largest or the smallest prediction of all rows in a region.
@@ -120,8 +100,6 @@ def optimise(
         `size + 2 age <= 90`.
     output : int, class or None, default=None
         Output of a model that has several; of a classifier with more than two classes, the class.
-    X : array-like of shape (n_rows, n_features), a table, or None, default=None
-        Rows whose box is taken instead of that of the training data.
     max_seconds : float, default=30
         Time after which the answer is the best that was found, with `proven=False` and a bound.
 
@@ -142,7 +120,7 @@ def optimise(
     >>> round(found.value, 3), found.proven
     (0.0, True)
     """
-    region = asked_region(model, where, X, integer, constraints)
+    region = asked_region(model, where, integer, constraints)
     return _optimum(model, region, output, direction, max_seconds)
 
 
@@ -153,14 +131,13 @@ def extremes(
     integer: Sequence[Any] = (),
     constraints: Sequence[Constraint] = (),
     output: Any = None,
-    X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
 ) -> Extremes:
     """Return the smallest and the largest prediction of all rows in a region.
 
     Parameters
     ----------
-    model, where, integer, constraints, output, X
+    model, where, integer, constraints, output
         As for `optimise`.
     max_seconds : float, default=30
         Time for both together.
@@ -170,7 +147,7 @@ def extremes(
     extremes : Extremes
         With `lowest` and `highest`, each an `Optimum`.
     """
-    region = asked_region(model, where, X, integer, constraints)
+    region = asked_region(model, where, integer, constraints)
     lowest = _optimum(model, region, output, "min", max_seconds / 2)
     highest = _optimum(model, region, output, "max", max_seconds - lowest.seconds)
     return Extremes(lowest, highest)
@@ -184,7 +161,6 @@ def largest_difference(
     integer: Sequence[Any] = (),
     constraints: Sequence[Constraint] = (),
     output: Any = None,
-    X: ArrayLike | None = None,
     max_seconds: float = SECONDS,
 ) -> Difference:
     """Return the largest absolute difference between the predictions of two models in a region.
@@ -193,7 +169,7 @@ def largest_difference(
     ----------
     a, b : models as for `optimise`
         Of the same columns. By default, the region is the box of the training data of `a`.
-    where, integer, constraints, output, X
+    where, integer, constraints, output
         As for `optimise`.
     max_seconds : float, default=30
         Time for both directions together.
@@ -203,7 +179,7 @@ def largest_difference(
     difference : Difference
     """
     start = time.perf_counter()
-    region = asked_region(a, where, X, integer, constraints)
+    region = asked_region(a, where, integer, constraints)
     _check_same_columns(a, b, region)
 
     def distances(rows: Float64) -> Float64:
@@ -253,12 +229,11 @@ def _largest_difference(
 def asked_region(
     model: Any,
     where: Where | None,
-    X: Any,
     integer: Sequence[Any] = (),
     constraints: Sequence[Constraint] = (),
 ) -> Region:
     """Return the region of a question about any model; the parameters are those of `optimise`."""
-    return region_of(columns_of(model), where, integer, box_of(model, X), constraints)
+    return region_of(columns_of(model), where, integer, network_of(model).input_range, constraints)
 
 
 class Question:

@@ -350,5 +350,5 @@ def number_in(column: Input, given: Any) -> float | None:
 def _unknown_ends(column: Input) -> str:
     return (
         f"`where` must give both ends of {column.name!r}, because the network does not know the "
-        "range of its data: write them (in Python, or pass rows as `X=`)."
+        "range of its data: write them."
     )
