@@ -255,11 +255,11 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
         """Return the outputs of a network for targets."""
         raise NotImplementedError
 
-    def _ahead(self, evidence: CalibrationData) -> float | None:
+    def _ahead(self, calibration: CalibrationData) -> float | None:
         """Return the share of rows ahead in time that are outside; None if no rows are ahead."""
-        pairs = list(evidence.splits) if go_forward(evidence.splits) else []
+        pairs = list(calibration.splits) if go_forward(calibration.splits) else []
         later = self._later_rows()
-        pairs += [] if later is None else [(evidence.rows, later)]
+        pairs += [] if later is None else [(calibration.rows, later)]
         inputs = [(a.X.astype(np.float64), b.X.astype(np.float64)) for a, b in pairs]
         return share_ahead(inputs) if inputs else None
 
@@ -312,7 +312,7 @@ class BaseGreedyNet(Predicting, SaveMixin, CallbackSupportMixin, BaseEstimator):
 
     def _store(self, fitted: Fitted) -> None:
         path = fitted.path
-        self.training_sample_ = TrainingSample.of(fitted.evidence.rows.X)
+        self.training_sample_ = TrainingSample.of(fitted.calibration.rows.X)
         names = self._network_names()
         if names is not None:
             path = path.with_feature_names(names)

@@ -158,9 +158,9 @@ class GreedyNetClassifier(ClassifierMixin, BaseGreedyNet):
             return float(accuracy_score(y, found, sample_weight=sample_weight))
 
     def _store_errors(self, fitted: Fitted, plan: Plan) -> None:
-        evidence, network = fitted.evidence, self.network_
-        self.sets_ = ClassSets.of(evidence.with_later(self._later_rows(), network), fitted.path)
-        self.expectation_ = Expectation.of_classes(evidence, network, self._ahead(evidence))
+        calibration, network = fitted.calibration, self.network_
+        self.sets_ = ClassSets.of(calibration.with_later(self._later_rows(), network), fitted.path)
+        self.expectation_ = Expectation.of_classes(calibration, network, self._ahead(calibration))
 
     def _as_outputs(self, y: NDArray[Any]) -> Float64:
         return unit_vectors(y, self.classes_)

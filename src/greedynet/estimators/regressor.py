@@ -256,11 +256,11 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         return tags
 
     def _store_errors(self, fitted: Fitted, plan: Plan) -> None:
-        evidence, network = fitted.evidence, self.network_
-        later = evidence.with_later(self._later_rows(), network)
+        calibration, network = fitted.calibration, self.network_
+        later = calibration.with_later(self._later_rows(), network)
         self.intervals_ = Intervals.of(later, network, self._settings.intervals)
         self.expectation_ = Expectation.of_numbers(
-            evidence, network, plan.loss, self.ladder_, self._ahead(evidence)
+            calibration, network, plan.loss, self.ladder_, self._ahead(calibration)
         )
 
     def _as_outputs(self, y: NDArray[Any]) -> Float64:

@@ -178,6 +178,6 @@ def from_jax(params: "Params", apply: Any, *, like: Model | None = None) -> Any:
         network = found.layer.outside(network)
     model = Original(like, "from_jax").given_back(network)
     known = as_network(model, "from_jax")
-    judged = comparable(known, found.box)
-    check_agreement(judged, lambda X: apply(params, X), dtype=found.dtype, caller="from_jax")
+    known = comparable(known, found.box)
+    check_agreement(known, lambda X: apply(params, X), dtype=found.dtype, caller="from_jax")
     return model

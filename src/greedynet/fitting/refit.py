@@ -37,7 +37,7 @@ class Fitted:
 
     path: SelectionPath
     ladder: Ladder | None
-    evidence: CalibrationData
+    calibration: CalibrationData
     ridge: float | None = None
 
 
@@ -228,8 +228,8 @@ def _with_errors(
     ladder = Ladder(plain, errors_of_all, scores.candidates.index(chosen))
     line = scores.best_logistic_regression()
     held_out = replace(held_out, line=None if line is None else predictions_of(line))
-    evidence = CalibrationData(folds.rows, held_out, predictions, expected, tuple(folds.splits))
-    return Fitted(path, ladder, evidence)
+    calibration = CalibrationData(folds.rows, held_out, predictions, expected, tuple(folds.splits))
+    return Fitted(path, ladder, calibration)
 
 
 def _held_out(folds: Folds, predictions: Float64, network: Network) -> HeldOutPredictions:

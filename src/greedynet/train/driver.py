@@ -13,7 +13,7 @@ from greedynet.rows.rows import Rows
 from greedynet.support.types import Float64
 from greedynet.train.checks import Progress, Schedule
 from greedynet.train.loop import MAX_EPOCHS, Data, State, make_batches, make_blocks, run, start
-from greedynet.train.model import Form, activation_of, float64, jax, jnp, stack, unstack
+from greedynet.train.model import JaxFunction, activation_of, float64, jax, jnp, stack, unstack
 
 SECONDS_PER_CALL = 0.5
 
@@ -40,7 +40,7 @@ class _Snapshot:
     losses: tuple[Float64, ...] = ()
     scores: tuple[Float64, ...] = ()
 
-    def after(self, activation: Form, data: Data, count: int) -> "_Snapshot":
+    def after(self, activation: JaxFunction, data: Data, count: int) -> "_Snapshot":
         """Run `count` more epochs."""
         found = jax.block_until_ready(run(activation, self.state, data, self.done, count))
         losses, scores = (np.asarray(errors)[:, :count] for errors in found[1:])

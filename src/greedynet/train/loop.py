@@ -21,7 +21,7 @@ from greedynet.train.model import (
     COMPILER_OPTIONS,
     Array,
     Block,
-    Form,
+    JaxFunction,
     TrainedWeights,
     as_columns,
     jax,
@@ -160,7 +160,7 @@ def start(weights: TrainedWeights, data: Data) -> State:
 
 @partial(jax.jit, static_argnames="activation", compiler_options=COMPILER_OPTIONS)
 def run(
-    activation: Form, state: State, data: Data, first: Array, count: Array
+    activation: JaxFunction, state: State, data: Data, first: Array, count: Array
 ) -> tuple[State, Array, Array]:
     """Run `count` epochs; also return the training and validation errors before each of them.
 
@@ -182,7 +182,9 @@ def run(
     return after
 
 
-def _epoch(activation: Form, state: State, data: Data, epoch: Array) -> tuple[State, Array, Array]:
+def _epoch(
+    activation: JaxFunction, state: State, data: Data, epoch: Array
+) -> tuple[State, Array, Array]:
     """Run one epoch; also return the training and the validation error before it."""
 
     def step(

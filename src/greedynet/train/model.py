@@ -48,11 +48,11 @@ def float64() -> AbstractContextManager[None]:
     return manager
 
 
-Form = Callable[[Array], Array]
+JaxFunction = Callable[[Array], Array]
 
 
 @cache
-def _leaky_relu(negative_slope: float) -> Form:
+def _leaky_relu(negative_slope: float) -> JaxFunction:
     """`z` or `negative_slope z`; cached, so that each slope is compiled once."""
 
     def leaky_relu(z: Array) -> Array:
@@ -62,7 +62,7 @@ def _leaky_relu(negative_slope: float) -> Form:
 
 
 # Name of the activation -> function of an array; further ones may be added.
-ACTIVATIONS: dict[str, Form] = {
+ACTIVATIONS: dict[str, JaxFunction] = {
     "relu": jax.nn.relu,
     "relu2": lambda z: jax.nn.relu(z) * jax.nn.relu(z),
     "relu3": lambda z: jax.nn.relu(z) * jax.nn.relu(z) * jax.nn.relu(z),
@@ -77,7 +77,7 @@ ACTIVATIONS: dict[str, Form] = {
 }
 
 
-def jax_form(activation: Activation) -> Form:
+def jax_form(activation: Activation) -> JaxFunction:
     if isinstance(activation, LeakyReLU) and activation.name == "leaky_relu":
         return _leaky_relu(float(activation.negative_slope))
     return ACTIVATIONS[activation.name]
@@ -104,7 +104,7 @@ class Block(NamedTuple):
     factors: Array
 
 
-def activation_of(network: Network) -> Form:
+def activation_of(network: Network) -> JaxFunction:
     """Return the JAX form of the network's activation; raise an error if there is none."""
     activation = network.activation
     if activation.name not in ACTIVATIONS:
@@ -150,7 +150,7 @@ def unstack(weights: TrainedWeights, starts: Sequence[Network]) -> list[Network]
     ]
 
 
-def predict(weights: TrainedWeights, inputs: Array, activation: Form) -> Array:
+def predict(weights: TrainedWeights, inputs: Array, activation: JaxFunction) -> Array:
     """Return the values `(t, n)` of the network on inputs `(d + 1, n)`."""
     # The biases are part of the matrix product, and so is their gradient.
     inner = jnp.concatenate([weights.inner_weights, weights.biases[:, None]], axis=1)
@@ -161,7 +161,7 @@ def predict(weights: TrainedWeights, inputs: Array, activation: Form) -> Array:
     return values
 
 
-def block_loss(weights: TrainedWeights, block: Block, activation: Form) -> Array:
+def block_loss(weights: TrainedWeights, block: Block, activation: JaxFunction) -> Array:
     """Return the sum of `s_i |g(x_i) - y_i|**2` over the rows of one block."""
     residual = predict(weights, block.inputs, activation) - block.outputs
     return jnp.sum(block.factors * residual**2)
@@ -181,13 +181,13 @@ def over_blocks(function: Callable[[Block], T], blocks: Block) -> T:
     return summed
 
 
-def loss(weights: TrainedWeights, blocks: Block, activation: Form) -> Array:
+def loss(weights: TrainedWeights, blocks: Block, activation: JaxFunction) -> Array:
     """Return the sum of `s_i |g(x_i) - y_i|**2` over all blocks."""
     return over_blocks(lambda block: block_loss(weights, block, activation), blocks)
 
 
 def loss_and_gradient(
-    weights: TrainedWeights, blocks: Block, activation: Form
+    weights: TrainedWeights, blocks: Block, activation: JaxFunction
 ) -> tuple[Array, TrainedWeights]:
     """Return the loss over all blocks and its gradient; only one block is in memory at a time."""
     of_block: Any = jax.value_and_grad(block_loss)

@@ -277,9 +277,9 @@ class ClassSets:
     by_width: tuple[Scores, ...] = ()  # of the networks of every width of the path
 
     @staticmethod
-    def of(evidence: CalibrationData, path: SelectionPath) -> "ClassSets | None":
+    def of(calibration: CalibrationData, path: SelectionPath) -> "ClassSets | None":
         """Return the scores that new rows may have; None if no row was held out."""
-        held_out, rows = evidence.held_out, evidence.rows
+        held_out, rows = calibration.held_out, calibration.rows
         if held_out is None:
             return None
 
@@ -293,7 +293,7 @@ class ClassSets:
             return replace(found, quantiles=np.maximum(found.quantiles, least))
 
         networks = [path.network_at(n_nodes) for n_nodes in path.n_nodes.tolist()]
-        by_width = tuple(map(scores, evidence.by_width, networks))
+        by_width = tuple(map(scores, calibration.by_width, networks))
         return ClassSets(scores(held_out.predictions, path.kept), held_out.n_rows, by_width)
 
     def at_width(self, position: int) -> "ClassSets":

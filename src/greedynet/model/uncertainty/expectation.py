@@ -97,7 +97,7 @@ class Expectation:
 
     @staticmethod
     def of_numbers(
-        evidence: CalibrationData,
+        calibration: CalibrationData,
         network: Network,
         loss: Loss,
         ladder: Ladder | None,
@@ -108,9 +108,9 @@ class Expectation:
         Candidates of the ladder were scored on the same rows; those of several outputs are not
         compared, as their errors are of all outputs together.
         """
-        rows, held_out = evidence.rows, evidence.held_out
+        rows, held_out = calibration.rows, calibration.held_out
         residuals = rows.Y - network.predict(rows.X).reshape(rows.Y.shape)
-        expected: float | Float64 | None = evidence.expected_error
+        expected: float | Float64 | None = calibration.expected_error
         if rows.n_outputs > 1:
             expected = errors_by_output(held_out, loss)
         constant: Figure | None = None
@@ -136,10 +136,10 @@ class Expectation:
 
     @staticmethod
     def of_classes(
-        evidence: CalibrationData, network: Network, ahead: float | None = None
+        calibration: CalibrationData, network: Network, ahead: float | None = None
     ) -> "Expectation":
         """Return what is known after a classification, by the line and the network of the fit."""
-        rows, held_out = evidence.rows, evidence.held_out
+        rows, held_out = calibration.rows, calibration.held_out
         logits = network.predict(rows.X).reshape(rows.Y.shape)
         trained = _class_errors(logits, rows.Y, row_weights(rows))
         if held_out is None:
@@ -155,7 +155,7 @@ class Expectation:
         of_class = class_indicators(held_out.Y)
         return Expectation(
             LOG_LOSS,
-            evidence.expected_error,
+            calibration.expected_error,
             constant=float(-np.average(of_class @ log_shares, weights=held_out.weights)),
             line=line,
             line_accuracy=line_accuracy,

@@ -138,10 +138,10 @@ class Intervals:
 
     @staticmethod
     def of(
-        evidence: CalibrationData, network: Network, settings: IntervalSettings
+        calibration: CalibrationData, network: Network, settings: IntervalSettings
     ) -> "Intervals | None":
         """Return the errors that new rows may have; None if no row was held out."""
-        held_out, rows = evidence.held_out, evidence.rows
+        held_out, rows = calibration.held_out, calibration.rows
         if held_out is None:
             return None
         fitted = network.predict(rows.X).reshape(rows.Y.shape)
@@ -157,7 +157,7 @@ class Intervals:
             ),
             strict=True,
         )
-        by_width, errors = _by_width(evidence.by_width, held_out, outputs, sizes)
+        by_width, errors = _by_width(calibration.by_width, held_out, outputs, sizes)
         return Intervals(outputs, held_out.n_rows, by_width, errors)
 
     def at_width(self, position: int, network: Network) -> "Intervals":
