@@ -1,5 +1,6 @@
 """One table through every door: files, folders, frames and parts give the same model."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from decimal import Decimal
 
@@ -8,6 +9,7 @@ import pytest
 
 from extras import need
 from greedynet import GreedyNetClassifier, GreedyNetRegressor, fit_table
+from greedynet.support.errors import TableWarning
 from greedynet.tables.readers import TableError, open_table
 
 N = 240
@@ -182,6 +184,64 @@ def test_true_and_false_of_other_files(tmp_path):
         model.predict({"flag": ["maybe"]})
     with pytest.raises(TableError, match="empty cells where training had none: 1 in 'flag'"):
         model.predict({"flag": [True, None]})
+
+
+# Long text files: columns of numbers are read as numbers, without their texts
+
+
+@pytest.fixture(scope="module")
+def long():
+    """Columns of a text file of more rows than are looked at before it is read."""
+    rng, n = np.random.default_rng(0), 21_000
+    x, code = rng.normal(size=n).round(4), rng.integers(0, 4, n)
+    columns = {"x": x, "code": [f"0{i}" for i in code], "z": rng.integers(-99, 99, n)}
+    return columns | {"y": (np.abs(x) + code / 4).round(5)}
+
+
+def texts(columns):
+    return {name: [str(cell) for cell in cells] for name, cells in columns.items()}
+
+
+def write(path, columns, rows=slice(None)):
+    cells = zip(*(column[rows] for column in columns.values()), strict=True)
+    path.write_text("\n".join(map(",".join, [tuple(columns), *cells])))
+    return path
+
+
+def network_of(source, **options):
+    return fit_table(source, "y", **SETTINGS, **options).network
+
+
+@pytest.mark.parametrize("late", ["", "NA", "n/a", "1,250"])
+def test_long_text_files_give_the_model_of_their_numbers(tmp_path, long, late):
+    columns = texts(long)
+    columns["z"][-2] = late
+    wanted = {name: np.array(cells, dtype=object) for name, cells in columns.items()}
+    if late != "1,250":
+        wanted = {name: np.array([*map(float, long[name])]) for name in long}
+        wanted["z"][-2] = np.nan
+    else:
+        columns["z"][-2] = f'"{late}"'
+    said = {"n/a": "'n/a' is read as an empty cell", "1,250": "'1,250'"}.get(late)
+    with nullcontext() if said is None else pytest.warns(TableWarning, match=said):
+        same_bits(network_of(write(tmp_path / "a.csv", columns)), network_of(wanted))
+
+
+def test_texts_of_numbers_that_are_asked_for_are_as_they_are_written(tmp_path, long):
+    columns = texts(long)
+    model = fit_table(write(tmp_path / "a.csv", columns), "y", text="code", **SETTINGS)
+    assert model.columns.features == ("x", "code=00", "code=01", "code=02", "code=03", "z")
+    assert open_table(tmp_path / "a.csv").store().rows("select min(c1) from {t}") == [("00",)]
+
+
+@pytest.mark.parametrize("last", ["7", "seven"])
+def test_long_files_one_after_the_other(tmp_path, long, last):
+    columns = texts(long) | {"kind": ["7"] * 21_000}
+    columns["kind"][-1] = last
+    halves = (slice(None, 20_500), slice(20_500, None))
+    files = [write(tmp_path / f"{i}.csv", columns, rows) for i, rows in enumerate(halves)]
+    whole, other = write(tmp_path / "a.csv", columns), {"text": "kind"} if last != "7" else {}
+    same_bits(network_of(files, **other), network_of(whole, **other))
 
 
 # What is refused

@@ -195,7 +195,7 @@ def is_whole(value: object) -> bool:
 
 def safe_norm(values: Float64) -> float:
     """Euclidean norm without overflow, for values up to the largest float."""
-    largest = float(np.abs(values).max(initial=0.0))
+    largest = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
     if largest == 0.0 or not np.isfinite(largest):
         return largest
     return largest * float(np.linalg.norm(values / largest))

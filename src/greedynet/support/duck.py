@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 _ON_DISK = Path("/var/tmp")
 # What becomes of a type of DuckDB.
 TEXT, NUMBER, MOMENT, SPAN = "text", "number", "moment", "span"
-# DuckDB needs some memory for each thread, however little a user allows for the rows.
-_LEAST_MEMORY = 2**27
+# What DuckDB needs for each thread.
+_OF_THREAD = 2**25
 
 
-def connect(database: str = ":memory:", memory_limit: float | None = None, **config: Any) -> Any:
+def connect(memory_limit: float | None = None) -> Any:
     """Return a connection that downloads and loads nothing, and keeps the order of rows.
 
     What does not fit into `memory_limit` bytes is written to a temporary folder, which is removed
@@ -33,14 +33,15 @@ def connect(database: str = ":memory:", memory_limit: float | None = None, **con
     folder = os.path.join(
         scratch_folder() or tempfile.gettempdir(), f"greedynet-{os.urandom(8).hex()}"
     )
-    config |= {
+    config: dict[str, Any] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "temp_directory": folder,
     }
     if memory_limit is not None:
-        config["memory_limit"] = f"{int(max(memory_limit, _LEAST_MEMORY))}B"
-    connection = duckdb.connect(database, config=config)
+        n_threads = min(os.cpu_count() or 1, int(memory_limit) // _OF_THREAD)
+        config |= {"memory_limit": f"{int(memory_limit)}B", "threads": max(1, n_threads)}
+    connection = duckdb.connect(config=config)
     connection.execute("set TimeZone = 'UTC'").fetchall()
     weakref.finalize(connection, shutil.rmtree, folder, ignore_errors=True)
     return connection

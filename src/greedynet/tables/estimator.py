@@ -13,6 +13,7 @@ from greedynet.support.parameters import NUMBERS, PARAMETERS
 from greedynet.tables.column_types import ColumnTypes
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.hold_out import guess_of
+from greedynet.tables.memory import by_steps
 from greedynet.tables.readers import TableError
 from greedynet.tables.roles import forward_in_time, weights_by_class
 from greedynet.tables.scores import measure_of, scores_of
@@ -107,8 +108,8 @@ def scores_on(estimator: Any, data: TrainingRows) -> dict[str, Any]:
     """Return the scores of a fitted estimator on some rows."""
     p = None
     if isinstance(estimator, GreedyNetClassifier):
-        p = estimator.predict_proba(data.X)
-    return scores_of(estimator, data.y, estimator.predict(data.X), p, data.weights)
+        p = by_steps(estimator.predict_proba, data.X)
+    return scores_of(estimator, data.y, by_steps(estimator.predict, data.X), p, data.weights)
 
 
 def scores_aside(estimator: Any, data: TrainingRows, aside: Aside) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from greedynet.tables.estimator import fitted, scores_aside, scores_on
 from greedynet.tables.findings import check_present
 from greedynet.tables.hold_out import HoldOut, held_out_record
 from greedynet.tables.kinds.dates import ORDERS
-from greedynet.tables.memory import limit_of, matrix_bytes
+from greedynet.tables.memory import OF_DUCKDB, limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
 from greedynet.tables.notices import notices
 from greedynet.tables.readers import Table, TableError, open_table, reading_record
@@ -167,12 +167,15 @@ def fit_table(
         na=na,
         sheet=sheet,
         query=query,
-        memory_limit=memory_limit,
+        memory_limit=limit * OF_DUCKDB,
     )
 
     table, target = opened(source), str(target)
     use = as_names(use, table)
     check_present(table, use, "column")
+    as_text = {*as_names(text, table), *roles.names, *([target] if classes else [])}
+    if decimal is None and thousands is None:
+        table.read_numbers([name for name in table.names if name not in as_text])
     totals = "" if keep_totals else leave_out_totals(table)
     types, noticed = _surveyed(
         table,

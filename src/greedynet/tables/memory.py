@@ -8,18 +8,21 @@ is a memory map, which estimators read in blocks.
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.rows.blocks.readers import release_pages
 from greedynet.support.duck import scratch_folder
 from greedynet.support.types import Float64
 from greedynet.tables.readers import TableError
 
 _SHARE = 1 / 6
+# What DuckDB may take of the limit: the rest is for blocks of rows, and the target.
+OF_DUCKDB = 0.5
 # Where the system does not tell how much memory there is.
 _UNKNOWN = 2**32
 # Files of Linux with the limit of a container.
@@ -88,9 +91,11 @@ def is_on_disk(X: Float64) -> bool:
     return isinstance(X, np.memmap)
 
 
-def steps(n_rows: int) -> Iterator[slice]:
-    """Yield parts of rows that fit into memory."""
-    return (slice(start, min(start + _STEP, n_rows)) for start in range(0, n_rows, _STEP))
+def steps(X: Float64) -> Iterator[slice]:
+    """Yield parts of rows that fit into memory, of which the pages are released afterwards."""
+    for start in range(0, len(X), _STEP):
+        yield slice(start, min(start + _STEP, len(X)))
+        release_pages(X)
 
 
 def taken(
@@ -103,19 +108,33 @@ def taken(
     n_rows = len(X) if rows is None else int(rows.sum())
     out = empty_matrix(n_rows, X.shape[1] if columns is None else int(columns.sum()), on_disk=True)
     at = 0
-    for step in steps(len(X)):
+    for step in steps(X):
         part = np.asarray(X[step])
         part = part if rows is None else part[rows[step]]
         out[at : at + len(part)] = part if columns is None else part[:, columns]
         at += len(part)
+        release_pages(out)
     return out
+
+
+def by_steps(function: Callable[[Float64], NDArray[Any]], X: Float64) -> NDArray[Any]:
+    """Return the values of a function of rows, such as predictions."""
+    if not is_on_disk(X):
+        return function(X)
+    found: NDArray[Any] = np.zeros(0)
+    for step in steps(X):
+        part = function(np.asarray(X[step]))
+        if not step.start:
+            found = np.zeros((len(X), *part.shape[1:]), part.dtype)
+        found[step] = part
+    return found
 
 
 def filled(X: Float64, means: Float64) -> Float64:
     """Return a matrix with empty cells replaced by the means; one in a file is changed."""
     if not is_on_disk(X):
         return np.where(np.isnan(X), means, X)
-    for step in steps(len(X)):
+    for step in steps(X):
         X[step] = np.where(np.isnan(X[step]), means, X[step])
     return X
 
@@ -123,7 +142,7 @@ def filled(X: Float64, means: Float64) -> Float64:
 def means_of(X: Float64) -> Float64:
     """Return the means of the columns, ignoring empty cells."""
     sums, counts = 0.0, 0
-    for part in [slice(None)] if not is_on_disk(X) else steps(len(X)):
+    for part in [slice(None)] if not is_on_disk(X) else steps(X):
         full = np.isfinite(X[part])
         sums = sums + np.where(full, X[part], 0.0).sum(axis=0)
         counts = counts + full.sum(axis=0)

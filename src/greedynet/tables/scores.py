@@ -151,18 +151,18 @@ def scores_of(
             "be compared: evaluate it in Python."
         )
     residuals = y - found
-    norm, spread = _norm(residuals, share), _norm(y - mean_of(y, share), share)
-    scores = {
-        "rmse": rmse(residuals, share),
-        "mae": mean_of(np.abs(residuals), share),
-        "r2": 1.0 - (norm / spread) ** 2 if spread > 0 else None,
-    }
+    del found  # many rows: no more than three arrays of their number at a time
+    norm = _norm(residuals, share)
+    scores = {"rmse": rmse(residuals, share), "mae": mean_of(np.abs(residuals), share)}
     loss = loss_of(estimator)
+    of_loss = {}
     if loss is not None and not isinstance(loss, Squared):
         # Weights that sum to 1 give a mean for every loss.
         each = np.full(len(y), 1.0 / len(y)) if share is None else share
-        scores[f"{loss.name}_loss"] = loss.size(residuals[:, None], each)
-    return scores
+        of_loss[f"{loss.name}_loss"] = loss.size(residuals[:, None], each)
+    del residuals
+    spread = _norm(y - mean_of(y, share), share)
+    return {**scores, "r2": 1.0 - (norm / spread) ** 2 if spread > 0 else None, **of_loss}
 
 
 def scores_by_class(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.rows.blocks.readers import release_pages
 from greedynet.rows.level_means import coding_folds
 from greedynet.rows.missing import ENOUGH_ROWS, informative
 from greedynet.rows.rows import Rows, unit_vectors
@@ -74,7 +75,7 @@ def read_rows(
     n_rows = n_kept = 0
     # Rows are written where they stay, if none before them is left out.
     matrix = empty_matrix(table.n_rows, types.inputs.n_features, on_disk=on_disk)
-    outputs: list[NDArray[Any]] = []
+    outputs = np.zeros(len(matrix), np.float64 if labels is None else labels.dtype)
     how: dict[str, Any] = {"also": roles.names, "target": target, "out": matrix}
     for X, block, _ in encoded(types.inputs, table, findings, **how):
         y, keep = read_target(block[target.name], target, labels, findings, n_rows)
@@ -82,16 +83,18 @@ def read_rows(
         if missing == "drop":
             keep = keep & ~np.isnan(X).any(axis=1)
         beside.add(block, keep)
+        place = slice(n_kept, n_kept + int(keep.sum()))
         if n_kept < n_rows or not keep.all():
-            matrix[n_kept : n_kept + int(keep.sum())] = X[keep]
+            matrix[place] = X[keep]
+        outputs[place] = y[keep]
+        release_pages(matrix)
         n_rows += len(X)
-        n_kept += int(keep.sum())
-        outputs.append(y[keep] if labels is None else y[keep].astype(labels.dtype))
+        n_kept = place.stop
     findings.check()
     if not n_rows:
         raise TableError(f"{table.label} has no rows below the header.")
     known = beside.arrays(table.label, _date_order(types, roles))
-    return TrainingRows(matrix[:n_kept], np.concatenate(outputs), n_rows - n_kept, **known)
+    return TrainingRows(matrix[:n_kept], outputs[:n_kept], n_rows - n_kept, **known)
 
 
 class _Beside:

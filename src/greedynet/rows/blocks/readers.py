@@ -214,11 +214,11 @@ class ArrayReader:
             # A copy, as the mapped pages are released below.
             X, y, weights = (None if a is None else np.array(a[part]) for a in arrays)
             for array in arrays:
-                _release_pages(array)
+                release_pages(array)
             yield X, y, weights
 
 
-def _release_pages(array: Any) -> None:
+def release_pages(array: Any) -> None:
     """Release the pages of a mapped file; they remain in the file, and in the system's cache."""
     mapped = getattr(array, "_mmap", None)
     # Changes to a private mapping exist only in its pages.

@@ -88,6 +88,10 @@ class Table(Protocol):
         """
         ...
 
+    def read_numbers(self, names: Collection[str]) -> None:
+        """Say of which columns only the numbers are needed, where all cells are plain numbers."""
+        ...
+
     def store(self) -> Any:
         """Return the cells as a `Store`, which answers questions about all rows at once."""
         ...
@@ -145,13 +149,10 @@ EMPTY = frozenset(
 # Texts that do so where the other cells of the column are numbers, dates or the like.
 GAPS = frozenset(("n/a", "n.a.", "na", "-", "--", "?", ".", "..", "...", "none", "missing", "*"))
 
-# What DuckDB and Python would take for a number, and tables should not: names such as 1_000.
-_NO_NUMBERS = ("_", "+-", "(")
-
 
 def plain_number(cell: str) -> float | None:
     """Return the number in a text such as -1.5e3; None if there is none."""
-    if not cell.isascii() or any(part in cell for part in _NO_NUMBERS):
+    if not cell.isascii() or "_" in cell:  # names such as 1_000
         return None
     try:
         return float(cell)
@@ -161,8 +162,12 @@ def plain_number(cell: str) -> float | None:
 
 def plain_sql(cell: str) -> str:
     """Return the SQL of `plain_number`."""
-    parts = " or ".join(f"contains({cell}, '{part}')" for part in _NO_NUMBERS)
-    return f"case when {parts} then null else try_cast({cell} as double) end"
+    return f"case when {no_number_sql(cell)} then null else try_cast({cell} as double) end"
+
+
+def no_number_sql(cell: str) -> str:
+    """Return the SQL of whether DuckDB might take a text for a number that is none."""
+    return f"contains({cell}, '_') or {cell}[1:2] = '+-'"
 
 
 def text_numbers(cells: Iterable[str]) -> tuple[Float64, Mask]:

@@ -26,8 +26,11 @@ from greedynet.tables.readers.base import (
     without,
     without_mask,
 )
-from greedynet.tables.readers.store import Store
+from greedynet.tables.readers.store import NotNumbersError, Store
 from greedynet.tables.readers.text_files import TextFile, compression_of
+
+# Bytes of a text file that DuckDB reads at once; a line has 2 MB at most.
+_BUFFER = 2**23
 
 
 class DuckTable:
@@ -64,17 +67,28 @@ class DuckTable:
         self.marks, self.is_shortened = Marks(), False
         self.na: tuple[str, ...] = ()
         self.memory_limit: float | None = None
+        self._numbers: frozenset[str] = frozenset()
         self._store: Store | None = None
 
     def store(self) -> Store:
         """Return the cells."""
         if self._store is None:
-            store = Store(self.label, self.na, self.memory_limit)
-            self.fill(store)
-            self._store = store
+            try:
+                self._store = self._filled(self._numbers)
+            except NotNumbersError:
+                self._store = self._filled(())
             if self.is_shortened:
-                store.drop_last_row()
+                self._store.drop_last_row()
         return self._store
+
+    def _filled(self, numbers: Collection[str]) -> Store:
+        store = Store(self.label, self.na, len(self.names), self.memory_limit, numbers)
+        self.fill(store)
+        return store
+
+    def read_numbers(self, names: Collection[str]) -> None:
+        """Say of which columns only the numbers are needed, where all cells are plain numbers."""
+        self._numbers = frozenset(names)
 
     @property
     def n_rows(self) -> int:
@@ -120,7 +134,7 @@ class FrameTable:
     def store(self) -> Store:
         """Return a copy of the cells in DuckDB."""
         if self._store is None:
-            self._store = Store(self.label, self.na, self.memory_limit)
+            self._store = Store(self.label, self.na, len(self.names), self.memory_limit)
             self.fill(self._store)
         return self._store
 
@@ -137,6 +151,9 @@ class FrameTable:
         """Leave out the last row from now on."""
         self._columns = {name: column[:-1] for name, column in self._columns.items()}
         self.release()
+
+    def read_numbers(self, names: Collection[str]) -> None:
+        """Nothing to do: texts stay as they are."""
 
     def fill(self, store: Store) -> None:
         """Add the rows to a store."""
@@ -179,6 +196,7 @@ def text_table(file: TextFile) -> DuckTable:
             f"read_csv({literal(str(path))}, columns = {{{types}}}, header = true, "
             f"delim = {literal(layout.separator)}, quote = '\"', escape = '\"', nullstr = '', "
             f"skip = {layout.n_above}, compression = '{kind}', auto_detect = false, "
+            f"buffer_size = {_BUFFER}, "
             "null_padding = false, strict_mode = true)"
         )
         store.add(source, columns)

@@ -4,7 +4,7 @@ Its columns are called c0, c1 and so on, so that no name of a user becomes part 
 hold texts, numbers (float64), moments (timestamps) or spans of time (intervals).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -26,6 +26,7 @@ from greedynet.tables.readers.base import (
     AsNumbers,
     Block,
     Column,
+    no_number_sql,
     plain_sql,
     text_column,
 )
@@ -34,6 +35,14 @@ _SQL_TYPES = {TEXT: "varchar", NUMBER: "double", MOMENT: "timestamp", SPAN: "int
 # Of one query: planning takes longer than in proportion to their number.
 _MOST_COLUMNS = 100
 _SPACES = "\t\n\r\v\f \u00a0\u2007\u202f\u3000"
+# Bytes that DuckDB needs.
+_LEAST_MEMORY, _OF_COLUMN = 2**26, 2**20
+# First rows by which it is decided which columns are read as numbers; of fewer, none is.
+SAMPLE = 20_000
+
+
+class NotNumbersError(Exception):
+    """A column of which the first rows are numbers holds something else, too."""
 
 
 class Store:
@@ -45,19 +54,33 @@ class Store:
         The name of the table.
     na : sequence of str
         Further texts that stand for an empty cell.
+    n_columns : int
     memory_limit : float or None
-        Bytes that it may take in memory; what is beyond is written to a temporary folder.
+        Bytes that it may take in memory, or what DuckDB needs for so many columns; what is beyond
+        is written to a temporary folder.
+    numbers : collection of str
+        Columns of which only the numbers are needed, and not how they are written.
     """
 
     def __init__(
-        self, label: str, na: Sequence[str] = (), memory_limit: float | None = None
+        self,
+        label: str,
+        na: Sequence[str],
+        n_columns: int,
+        memory_limit: float | None = None,
+        numbers: Collection[str] = (),
     ) -> None:
-        self.label, self.na = label, tuple(na)
-        self.connection = connect(memory_limit=memory_limit)
+        self.label, self.na, self._numbers = label, tuple(na), numbers
+        if memory_limit is not None:
+            memory_limit = max(memory_limit, _LEAST_MEMORY + _OF_COLUMN * n_columns)
+        self.connection = connect(memory_limit)
         self.names: tuple[str, ...] = ()
-        self.n_rows = 0
+        self.n_rows, self._has_parts = 0, False
         self._kinds: dict[str, str] = {}
         self._cells: dict[str, str] = {}
+        # Of texts that are read as numbers: whether cells have spaces around them, or stand for
+        # empty ones.
+        self._plain: dict[str, tuple[bool, bool]] = {}
         self._equal: dict[tuple[str, str], bool] = {}
 
     # Rows
@@ -68,15 +91,57 @@ class Store:
         query = f"select {listed} from {source}"
         described = self.connection.execute(f"describe {query}", parameters).fetchall()
         kinds = dict(zip(columns, (kind_of(str(row[1])) for row in described), strict=True))
-        if not self.names:
-            made = ", ".join(
-                f"{_normal(f'c{i}', str(row[1]))} as c{i}" for i, row in enumerate(described)
-            )
-            self._run(f"create table memory.main.t as select {made} from ({query})", parameters)
-            self.names, self._kinds = tuple(columns), kinds
-        else:
+        if self._has_parts:
             self._insert(query, columns, kinds, described, parameters)
-        [(self.n_rows,)] = self.connection.execute("select count(*) from memory.main.t").fetchall()
+        else:
+            self.names, self._kinds = tuple(columns), kinds
+            self._create(query, described, parameters)
+        self.n_rows, self._has_parts = self._count(), True
+
+    def _count(self) -> int:
+        return int(self.rows("select count(*) from {t}")[0][0])
+
+    def _create(self, query: str, described: Sequence[Any], parameters: Sequence[Any]) -> None:
+        """Make the table, with numbers instead of texts in columns of which all are plain ones."""
+        normal = {
+            name: _normal(self._column(name), str(row[1]))
+            for name, row in zip(self.names, described, strict=True)
+        }
+        texts = [name for name in self.names if self._kinds[name] == TEXT and name in self._numbers]
+        if texts:
+            self._make(normal, f"({query} limit {SAMPLE})", parameters)
+            if self._count() < SAMPLE:
+                return
+            self._find_plain(texts)
+        self._make(normal, f"({query})", parameters)
+
+    def _find_plain(self, names: Sequence[str]) -> None:
+        """Find the columns of plain numbers among these, by the first rows."""
+        facts = self._learned(names)
+        counts = self.ask(
+            {n: [f"count({self.cell(n)})", f"count({plain_sql(self.cell(n))})"] for n in names}
+        )
+        self._plain = {
+            name: facts.get(name, (False, False))
+            for name in names
+            if 0 < counts[name][0] == counts[name][1]
+        }
+        self._kinds |= dict.fromkeys(self._plain, NUMBER)
+        self._cells.clear()
+
+    def _make(self, normal: Mapping[str, str], source: str, parameters: Sequence[Any]) -> None:
+        made = ", ".join(
+            f"{self._number(name, sql)} as {self._column(name)}" for name, sql in normal.items()
+        )
+        query = f"create or replace table memory.main.t as select {made} from {source}"
+        self._run(query, parameters)
+
+    def _number(self, name: str, sql: str) -> str:
+        """Return the SQL of a text as a number, where the column holds plain ones only."""
+        if name not in self._plain:
+            return sql
+        cell = self._bare(sql, *self._plain[name])
+        return f"cast(case when {no_number_sql(cell)} then 'text' else {cell} end as double)"
 
     def _insert(
         self,
@@ -92,7 +157,9 @@ class Store:
         for name in self.names:
             i = places[name]
             sql = _normal(f"c{i}", str(described[i][1]))
-            if kinds[name] != self._kinds[name]:
+            if kinds[name] == TEXT and name in self._plain:
+                sql = self._number(name, sql)
+            elif kinds[name] != self._kinds[name]:
                 sql = _as_text(sql, kinds[name])
                 self._become_text(name)
             made.append(sql)
@@ -115,7 +182,14 @@ class Store:
         self._equal.clear()
 
     def _run(self, query: str, parameters: Sequence[Any] = ()) -> None:
-        self.connection.execute(query, parameters).fetchall()
+        from duckdb import ConversionException
+
+        try:
+            self.connection.execute(query, parameters).fetchall()
+        except ConversionException:
+            if not self._plain:
+                raise
+            raise NotNumbersError from None
 
     # Cells
 
@@ -132,9 +206,12 @@ class Store:
 
     def learn(self, names: Sequence[str]) -> None:
         """Find out which columns of texts have spaces around cells, or words for empty ones."""
-        new = [n for n in names if n not in self._cells]
-        texts = [name for name in new if self._kinds[name] == TEXT]
+        new = [name for name in names if name not in self._cells]
         self._cells |= {name: self._column(name) for name in new}
+        self._learned([name for name in new if self._kinds[name] == TEXT])
+
+    def _learned(self, texts: Sequence[str]) -> dict[str, tuple[bool, bool]]:
+        """Return of columns of texts whether they have spaces, and words for empty cells."""
         counts = self.ask(
             {
                 name: [f"count({self._column(name)})", f"count({plain_sql(self._column(name))})"]
@@ -142,23 +219,30 @@ class Store:
             }
         )
         others = [name for name in texts if self.na or counts[name][0] != counts[name][1]]
-        empty = literals(sorted({*EMPTY, *self.na} - {""}))
         found = self.ask(
             {
                 name: [
                     f"bool_or(regexp_matches({self._column(name)}, '^[{_SPACES}]|[{_SPACES}]$'))",
-                    f"bool_or({self._column(name)} in ({empty}))",
+                    f"bool_or({self._column(name)} in ({self._words}))",
                 ]
                 for name in others
             }
         )
-        for name, (has_spaces, has_words) in found.items():
-            sql = self._column(name)
-            if has_spaces:
-                sql = f"regexp_replace({sql}, '^[{_SPACES}]+|[{_SPACES}]+$', '', 'g')"
-            if has_spaces or has_words:
-                words = f"{empty}, ''"
-                self._cells[name] = f"case when {sql} in ({words}) then null else {sql} end"
+        facts = {name: (bool(spaces), bool(words)) for name, (spaces, words) in found.items()}
+        self._cells |= {n: self._bare(self._column(n), *of) for n, of in facts.items() if any(of)}
+        return facts
+
+    @property
+    def _words(self) -> str:
+        return literals(sorted({*EMPTY, *self.na} - {""}))
+
+    def _bare(self, sql: str, has_spaces: bool, has_words: bool) -> str:
+        """Return the SQL of a cell without spaces around it, null for words for empty cells."""
+        if has_spaces:
+            sql = f"regexp_replace({sql}, '^[{_SPACES}]+|[{_SPACES}]+$', '', 'g')"
+        if not (has_spaces or has_words):
+            return sql
+        return f"case when {sql} in ({self._words}, '') then null else {sql} end"
 
     def ask(self, aggregates: Mapping[str, Sequence[str]]) -> dict[str, tuple[Any, ...]]:
         """Return the values of some aggregates over all rows, by the names of the columns."""
