@@ -80,10 +80,9 @@ class KeptColumns:
 
     def __init__(self, table: "Table", asked: Sequence[str]) -> None:
         from greedynet.tables.findings import check_present, split_names
-        from greedynet.tables.readers import is_text
 
         self._table = table
-        self._is_text = is_text(table)
+        self._is_text = table.is_text
         self._days: dict[str, bool] = {}
         self.names = list(
             dict.fromkeys(name for part in asked for name in split_names(part, table))

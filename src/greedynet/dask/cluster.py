@@ -13,11 +13,10 @@ nothing is fetched here except the answers of actors, which take another route.
 """
 
 import logging
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 from uuid import uuid4
@@ -28,18 +27,13 @@ from distributed import Actor, Client, Future, wait
 from distributed.comm.core import CommClosedError
 
 from greedynet.dask.partitions import Partitions
-from greedynet.dask.shard import Contents, Shard
+from greedynet.dask.shard import Shard
 
 log = logging.getLogger("greedynet.dask")
 
 # Number of losses in one pass after which the cause cannot be the workers alone.
 _MOST_LOSSES = 20
-_TOO_MANY_LOSSES = (
-    f"Workers were lost {_MOST_LOSSES} times in one pass over the rows: see their logs; they may "
-    "not have enough memory for their partitions."
-)
-# Partitions are moved to a worker that has joined if this reduces the largest shard by at least
-# this fraction.
+# Partitions are placed anew if more than this share of the workers has joined since.
 _WORTH_MOVING = 0.2
 # A request to a shard: its actor and its partitions -> the future of an answer.
 Ask = Callable[[Any, tuple[int, ...]], Any]
@@ -92,19 +86,16 @@ class Waiting:
     def workers(self) -> frozenset[str]:
         """Return the addresses of the workers; wait for one if there is none."""
         limit = parse_timedelta(dask.config.get("greedynet.worker-timeout", "60 s"))
-        until = time.monotonic() + limit
-        warned = False
         while not (workers := self._client.nthreads()):
-            if time.monotonic() > until:
+            log.warning("The cluster has no workers: waiting up to %g seconds for one.", limit)
+            try:
+                self._client.wait_for_workers(1, timeout=limit)
+            except TimeoutError:
                 raise ClusterError(
                     f"The cluster of `client` has had no worker for {limit:g} seconds: start "
                     "workers, or set `greedynet.worker-timeout` in the configuration of dask to "
                     "wait longer."
-                )
-            if not warned:
-                log.warning("The cluster has no workers: waiting up to %g seconds for one.", limit)
-                warned = True
-            time.sleep(0.1)
+                ) from None
         return frozenset(workers)
 
     def answer(self, shard: PlacedShard, future: Any) -> Any:
@@ -192,14 +183,6 @@ def assign(
     return [targets[i] for i in range(len(sizes))]
 
 
-def largest_load(sizes: Sequence[int], holders: Sequence[str]) -> int:
-    """Return the bytes of the worker with the largest load, which determines the time of a pass."""
-    load: dict[str, int] = {}
-    for n, holder in zip(sizes, holders, strict=True):
-        load[holder] = load.get(holder, 0) + n
-    return max(load.values(), default=0)
-
-
 class Shards:
     """Partitions in the memory of the workers."""
 
@@ -209,7 +192,7 @@ class Shards:
         self._name = f"greedynet-shard-{uuid4().hex[:12]}"
         self._count = count()
         self._placed: list[PlacedShard] = []
-        self._known: dict[int, Contents] = {}
+        self._known: dict[int, tuple[int, int]] = {}
         self._sizes: dict[int, int] = {}
         self._workers: frozenset[str] = frozenset()
 
@@ -235,7 +218,8 @@ class Shards:
         answers: dict[tuple[int, ...], Any] = {}
         self._update_workers()
         for _ in range(_MOST_LOSSES):
-            self._place()
+            if numbers := self._unplaced():
+                self._placed += self._made(numbers)
             asked = [(s, self._called(s, what)) for s in self._placed if s.numbers not in answers]
             for shard, future in asked:
                 try:
@@ -244,7 +228,10 @@ class Shards:
                     self._lose(shard)
             if sum(map(len, answers)) >= len(self._partitions):
                 return [answers[numbers] for numbers in sorted(answers)]
-        raise ClusterError(_TOO_MANY_LOSSES)
+        raise ClusterError(
+            f"Workers were lost {_MOST_LOSSES} times in one pass over the rows: see their logs; "
+            "they may not have enough memory for their partitions."
+        )
 
     # Workers
 
@@ -255,8 +242,9 @@ class Shards:
         for shard in [shard for shard in self._placed if shard.worker not in now]:
             self._lose(shard)
         joined, self._workers = now - self._workers, now
-        if joined and self._placed and not self._unplaced():
-            self._move()
+        if self._placed and len(joined) > _WORTH_MOVING * len(now):
+            log.info("%d workers have joined: partitions are spread over all of them.", len(joined))
+            self.close()
 
     def _called(self, shard: PlacedShard, what: Ask) -> Any:
         """Return the future of an answer; None if the shard is known to be lost."""
@@ -281,55 +269,11 @@ class Shards:
         there = {n for shard in self._placed for n in shard.numbers}
         return [n for n in range(len(self._partitions)) if n not in there]
 
-    def _place(self) -> None:
-        """Assign every partition to a worker."""
-        for _ in range(_MOST_LOSSES):
-            numbers = self._unplaced()
-            if not numbers:
-                return
-            self._placed += self._made(numbers)
-        raise ClusterError(_TOO_MANY_LOSSES)
-
-    def _move(self) -> None:
-        """Rebalance the partitions among all workers, if this makes a pass much shorter."""
-        holder = {n: shard.worker for shard in self._placed for n in shard.numbers}
-        numbers = sorted(holder)
-        sizes = [self._sizes[n] for n in numbers]
-        holders = [holder[n] for n in numbers]
-        targets = assign(sizes, holders, sorted(self._workers))
-        if largest_load(sizes, targets) > (1 - _WORTH_MOVING) * largest_load(sizes, holders):
-            return
-        moving = {n: to for n, to in zip(numbers, targets, strict=True) if to != holder[n]}
-        try:
-            made = self._made(list(moving), moving)
-        except ClusterError as error:
-            log.warning("Partitions stay where they are: %s", error)
-            return
-        moved = {n for shard in made for n in shard.numbers}
-        log.info("Workers have joined: %d partitions were moved to them.", len(moved))
-        self._placed = [left for shard in self._placed if (left := self._without(shard, moved))]
-        self._placed += made
-
-    def _without(self, shard: PlacedShard, moved: set[int]) -> PlacedShard | None:
-        """Return a shard without the partitions that were moved; None if none are left."""
-        gone = [n for n in shard.numbers if n in moved]
-        left = tuple(n for n in shard.numbers if n not in moved)
-        if not gone:
-            return shard
-        if not left:
-            self._cancel([shard.future])
-            return None
-        try:
-            self._waiting.answer(shard, self._called(shard, lambda actor, _: actor.drop(gone)))
-        except LostError:
-            return None
-        return replace(shard, numbers=left)
-
-    def _made(self, numbers: list[int], targets: dict[int, str] | None = None) -> list[PlacedShard]:
+    def _made(self, numbers: list[int]) -> list[PlacedShard]:
         """Compute partitions and put them into shards; those lost on the way are not included."""
         futures = self._client.compute(self._partitions.raws(numbers))
         try:
-            return self._put(numbers, futures, targets)
+            return self._put(numbers, futures)
         finally:
             # A wait that times out is an error within dask, which keeps references to the futures
             # until Python collects garbage. Until then, the workers would hold every partition
@@ -337,14 +281,11 @@ class Shards:
             for future in futures:
                 future.release()
 
-    def _put(
-        self, numbers: list[int], futures: list[Future[Any]], targets: dict[int, str] | None
-    ) -> list[PlacedShard]:
+    def _put(self, numbers: list[int], futures: list[Future[Any]]) -> list[PlacedShard]:
         """Put partitions into shards once they are computed."""
         for number, future in zip(numbers, futures, strict=True):
             self._waiting.check_computed(number, future)
-        if targets is None:
-            targets = self._targets(numbers, futures)
+        targets = self._targets(numbers, futures)
         by_worker: dict[str, list[int]] = {}
         for at, number in enumerate(numbers):
             by_worker.setdefault(targets[number], []).append(at)
@@ -395,16 +336,17 @@ class Shards:
         try:
             shard = PlacedShard(worker, numbers, future, self._waiting.actor(worker, future))
             found = self._waiting.answer(
-                shard, self._called(shard, lambda actor, _: actor.contents())
+                shard, self._called(shard, lambda actor, _: actor.fingerprints())
             )
         except LostError:
             self._cancel([future])
             return None
-        for number, contents in found.items():
-            if self._known.setdefault(number, contents) != contents:
+        for number, now in found.items():
+            before = self._known.setdefault(number, now)
+            if before != now:
                 raise ClusterError(
                     f"Partition {number} of `X` and `y` was recomputed with a different result, "
-                    f"{self._known[number].n_rows:,} rows before and {contents.n_rows:,} now: a "
+                    f"{before[0]:,} rows before and {now[0]:,} now: a "
                     "collection must give the same rows every time; seed any random numbers in "
                     "it."
                 )

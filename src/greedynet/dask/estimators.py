@@ -1,7 +1,6 @@
 """Estimators on a cluster: they fit a `DaskSource`, and predict lazily, block by block."""
 
 import os
-from functools import reduce
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -11,15 +10,17 @@ from dask.base import is_dask_collection, tokenize
 from dask.delayed import delayed
 from distributed import Client, get_client
 from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from greedynet.dask.cluster import explain_lost_scheduler
 from greedynet.dask.partitions import Partitions, checked_inputs, partitions_of_files
-from greedynet.dask.shard import Moments, count_correct
+from greedynet.dask.shard import predicted
 from greedynet.dask.source import DaskSource
 from greedynet.estimators import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.estimators.base import BaseGreedyNet
 from greedynet.estimators.plans import check_coverage
+from greedynet.estimators.predicting import r_squared
 from greedynet.model.uncertainty.outside import Outside
 
 # Methods that the estimators call with inputs of the network, in which nothing is missing.
@@ -30,9 +31,8 @@ class DaskEstimator(BaseGreedyNet):
     """Common base: the client, conversion to the local estimator, lazy results."""
 
     _local: ClassVar[type[BaseGreedyNet]]
-    # What a worker computes of a partition for the score, and the score of all these parts.
-    _score_part: ClassVar["staticmethod[[Any, Any], Any]"]
-    _join_score: ClassVar["staticmethod[[list[Any]], float]"]
+    # Of outputs, predicted ones, and weights.
+    _score: ClassVar["staticmethod[[Any, Any, Any], Any]"]
     # Not a parameter: clones and unpickled copies look up their own client.
     _client: Client | None = None
 
@@ -120,17 +120,19 @@ class DaskEstimator(BaseGreedyNet):
         return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R^2 for regression, and the accuracy for classification, computed on the cluster.
+        """Return R^2 for regression, and the accuracy for classification.
 
-        `X`, `y` and `sample_weight` are as in `fit`.
+        `X`, `y` and `sample_weight` are as in `fit`. The workers predict; outputs and predictions
+        are gathered on the client, some numbers for each row.
         """
         self._checked_inputs(X)
         raws = Partitions.of(X, y, sample_weight, type(self).__name__).raws()
         model, client = self._without_names(), self._synchronous_client()
-        shared, score = delayed(model, pure=False), delayed(self._score_part, pure=False)
+        shared, predict = delayed(model, pure=False), delayed(predicted, pure=False)
         name = f"greedynet-score-{tokenize(model, raws)}"
-        parts = [score(shared, raw, dask_key_name=f"{name}-{i}") for i, raw in enumerate(raws)]
-        return self._join_score(list(client.gather(client.compute(parts))))
+        parts = [predict(shared, raw, dask_key_name=f"{name}-{i}") for i, raw in enumerate(raws)]
+        found = [part for part in client.gather(client.compute(parts)) if len(part[0])]
+        return float(self._score(*map(np.concatenate, zip(*found, strict=True))))
 
     def _synchronous_client(self) -> Client:
         if self.client.status in ("closing", "closed"):
@@ -230,11 +232,7 @@ class DaskGreedyNetRegressor(DaskEstimator, GreedyNetRegressor):
     """
 
     _local = GreedyNetRegressor
-    _score_part = staticmethod(Moments.of)
-
-    @staticmethod
-    def _join_score(parts: list[Moments]) -> float:
-        return reduce(Moments.join, parts).r2()
+    _score = staticmethod(r_squared)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict with the network, lazily; with `return_std`, return standard deviations, too."""
@@ -268,12 +266,10 @@ class DaskGreedyNetClassifier(DaskEstimator, GreedyNetClassifier):
     """
 
     _local = GreedyNetClassifier
-    _score_part = staticmethod(count_correct)
 
     @staticmethod
-    def _join_score(parts: list[tuple[float, float]]) -> float:
-        correct, weight = np.sum(parts, axis=0)
-        return float(correct / weight)
+    def _score(y: Any, found: Any, weights: Any) -> float:
+        return float(accuracy_score(y, found, sample_weight=weights))
 
     def predict(self, X: Any) -> Any:
         """Return the class with the largest probability, lazily."""

@@ -13,6 +13,7 @@ from dask.delayed import Delayed, delayed
 
 from greedynet.rows.blocks.prepare import Raw
 from greedynet.rows.blocks.readers import ParquetColumns, check_parquet, parquet_reader
+from greedynet.rows.blocks.source import column_names
 from greedynet.rows.parquet import Part, PartReader
 
 
@@ -38,7 +39,8 @@ class Partitions:
             if values is not None:
                 parts[name] = _aligned(values, name, X, parts["X"], owner)
         pieces = list(zip(*parts.values(), strict=True))
-        return Partitions(pieces, n_columns(X), tuple(map(int, y.shape[1:])), column_names(X))
+        names = None if isinstance(X, da.Array) else column_names(X._meta)
+        return Partitions(pieces, int(X.shape[1]), tuple(map(int, y.shape[1:])), names)
 
     def __len__(self) -> int:
         return len(self.pieces)
@@ -104,16 +106,6 @@ def checked_inputs(X: Any, owner: str) -> Any:
             "`X.compute_chunk_sizes()` first."
         )
     return X.rechunk({1: -1})
-
-
-def n_columns(X: Any) -> int:
-    return int(X.shape[1]) if isinstance(X, da.Array) else len(X.columns)
-
-
-def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the inputs, if all are text."""
-    names = None if isinstance(X, da.Array) else tuple(X.columns)
-    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def row_chunks(values: Any) -> tuple[int, ...] | None:

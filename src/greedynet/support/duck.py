@@ -42,7 +42,8 @@ def connect(memory_limit: float | None = None) -> Any:
         n_threads = min(os.cpu_count() or 1, int(memory_limit) // _OF_THREAD)
         config |= {"memory_limit": f"{int(memory_limit)}B", "threads": max(1, n_threads)}
     connection = duckdb.connect(config=config)
-    connection.execute("set TimeZone = 'UTC'").fetchall()
+    # A bar of its progress would be printed among the output of a program.
+    connection.execute("set TimeZone = 'UTC'; set enable_progress_bar = false").fetchall()
     weakref.finalize(connection, shutil.rmtree, folder, ignore_errors=True)
     return connection
 

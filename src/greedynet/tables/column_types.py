@@ -14,7 +14,7 @@ from greedynet.tables.columns import Columns, Input, Missing, target_input
 from greedynet.tables.findings import check_present, empty_cells, split_names
 from greedynet.tables.kinds import Categories, Coded, Dates, Durations, Kind, Numbers, Truths
 from greedynet.tables.kinds.dates import DAY_FIRST
-from greedynet.tables.readers import Marks, Table, TableError, is_text
+from greedynet.tables.readers import Marks, Table, TableError
 from greedynet.tables.readers.base import as_text
 from greedynet.tables.readers.store import as_block_column
 from greedynet.tables.roles import Roles
@@ -196,7 +196,7 @@ def input_names(
     names = [name for name in others if name not in ignored]
     if not others:
         advice = "give columns to predict it from."
-        if is_text(table):
+        if table.is_text:
             advice = (
                 'if it should have more, set the separator, such as `separator=";"`, and name '
                 "the columns in the first line: columns without a name are ignored."

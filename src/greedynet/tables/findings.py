@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from greedynet.support.errors import TableWarning
 from greedynet.tables.kinds.numbers import advice_for
-from greedynet.tables.readers import Column, Table, TableError, is_text
+from greedynet.tables.readers import Column, Table, TableError
 
 Mask = NDArray[np.bool_]
 
@@ -156,7 +156,7 @@ def check_present(table: Table, wanted: Sequence[str], what: str) -> None:
     absent = [name for name in wanted if name not in present]
     if not absent:
         return
-    if len(table.names) == 1 and is_text(table):
+    if len(table.names) == 1 and table.is_text:
         mark = " " if " " in table.names[0].strip() else ";"
         raise TableError(
             f"{table.label} has only one column, {table.names[0]!r}, and no {what} {absent[0]!r}: "

@@ -13,7 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from greedynet.tables.readers.base import Block, Column, Marks, Table, TableError
+from greedynet.tables.readers import doors
+from greedynet.tables.readers.base import Block, Column, Marks, TableError
+from greedynet.tables.readers.table import Table
 from greedynet.tables.readers.text_files import ENDINGS, TextFile, known_encoding, plain_name
 
 __all__ = [
@@ -23,11 +25,9 @@ __all__ = [
     "Table",
     "TableError",
     "is_in_parts",
-    "is_text",
     "open_as_fitted",
     "open_table",
     "reading_record",
-    "text_encoding",
 ]
 
 MARKS = (",", ".", " ", "'")
@@ -93,28 +93,22 @@ def open_table(
         sheet=sheet,
         query=query,
     )
-    if is_in_parts(source):
-        from greedynet.tables.readers.doors import parts_table
-
-        table: Any = parts_table(source, opened)
-    else:
-        table = opened(source)
+    table = doors.parts_table(source, opened) if is_in_parts(source) else opened(source)
     if decimal is not None or thousands is not None:
         table.marks = Marks(decimal, thousands)
     table.na = table.na or ((na,) if isinstance(na, str) else tuple(map(str, na)))
     table.memory_limit = memory_limit
-    opened_table: Table = table
-    return opened_table
+    return table
 
 
 def reading_record(
-    table: Any, target: Mapping[str, Any], target_gaps: Sequence[str] = ()
+    table: Table, target: Mapping[str, Any], target_gaps: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return plain values for the file of a model; `target` is the `state` of the target's kind."""
     return {
         "decimal": table.marks.decimal,
         "thousands": table.marks.thousands,
-        "encoding": text_encoding(table),
+        "encoding": table.encoding,
         "na": list(table.na),
         "target": dict(target),
         "target_gaps": list(target_gaps),
@@ -127,7 +121,7 @@ def open_as_fitted(about: Mapping[str, Any], source: Any, **given: Any) -> Table
     `about` is that of the model. A `Table` that is open already is returned. One mark of numbers
     that is given replaces both of the fit.
     """
-    if hasattr(source, "blocks"):
+    if isinstance(source, Table):
         return open_table(source, **given)
     remembered = about.get("reading") or {}
     if all(given.get(name) is None for name in _REMEMBERED):
@@ -136,10 +130,8 @@ def open_as_fitted(about: Mapping[str, Any], source: Any, **given: Any) -> Table
     return open_table(source, **given, expected_encoding=remembered.get("encoding"))
 
 
-def _opened(source: Any, text: Any, sheet: str | None, query: str | None) -> Any:
+def _opened(source: Any, text: Any, sheet: str | None, query: str | None) -> Table:
     """Open one part of a table; `text` looks at text files."""
-    from greedynet.tables.readers import doors
-
     if isinstance(source, str | os.PathLike):
         return _open_path(os.fspath(source), text, sheet, query)
     if _is_arrow(source):
@@ -149,7 +141,7 @@ def _opened(source: Any, text: Any, sheet: str | None, query: str | None) -> Any
         advice = "`frame.collect()`."
     elif isinstance(source, Mapping) or hasattr(source, "columns"):
         return doors.FrameTable(source)
-    elif hasattr(source, "blocks"):
+    elif isinstance(source, Table):
         return source
     raise TypeError(
         "`source` must be a file's path, a data frame, an Arrow table, a mapping from names to "
@@ -174,17 +166,6 @@ def _is_arrow(source: Any) -> bool:
     return is_arrow and hasattr(source, "schema") and not hasattr(source, "read_next_batch")
 
 
-def is_text(table: Any) -> bool:
-    """Whether the table is a text file, whose cells are separated by a character."""
-    return bool(getattr(table, "is_text", False))
-
-
-def text_encoding(table: Any) -> str | None:
-    """Return the encoding of a text file, or of the first of several; None for all else."""
-    found: str | None = getattr(table, "encoding", None)
-    return found
-
-
 def check_marks(decimal: str | None, thousands: str | None) -> None:
     """Raise an error unless the marks of numbers can be told apart."""
     if decimal not in (None, ".", ","):
@@ -197,9 +178,7 @@ def check_marks(decimal: str | None, thousands: str | None) -> None:
         )
 
 
-def _open_path(name: str, text: Any, sheet: str | None, query: str | None) -> Any:
-    from greedynet.tables.readers import doors
-
+def _open_path(name: str, text: Any, sheet: str | None, query: str | None) -> Table:
     path = Path(name)
     if not path.exists() and any(sign in name for sign in "*?["):
         files = sorted(map(Path, glob.glob(name, recursive=True)))
@@ -225,9 +204,7 @@ def _open_path(name: str, text: Any, sheet: str | None, query: str | None) -> An
     return _open_file(path, text, sheet, query)
 
 
-def _open_file(path: Path, text: Any, sheet: str | None, query: str | None) -> Any:
-    from greedynet.tables.readers import doors
-
+def _open_file(path: Path, text: Any, sheet: str | None, query: str | None) -> Table:
     with open(path, "rb") as file:
         start = file.read(16)
     ending = path.suffix.lower()

@@ -1,13 +1,13 @@
-"""The interface of tables: names of columns, rows in blocks, and cells as numbers or texts.
+"""Cells of tables as numbers or texts, and what they are in SQL.
 
 A column of a block is an array of float64 (NaN for empty cells), of datetime64 or timedelta64 (NaT
 for empty cells), or an array of texts.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,61 +48,6 @@ class Marks:
 
     def __bool__(self) -> bool:
         return self != Marks()
-
-
-class Table(Protocol):
-    """Named columns of equal length, which can be read in blocks repeatedly."""
-
-    @property
-    def label(self) -> str:
-        """Its name in error messages, such as "data.csv"."""
-        ...
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns, in their order."""
-        ...
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        ...
-
-    @property
-    def marks(self) -> Marks:
-        """How numbers in texts are written."""
-        ...
-
-    @property
-    def noticed(self) -> tuple[str, ...]:
-        """What a fit says of it, a line each."""
-        ...
-
-    def blocks(
-        self, names: Sequence[str], numbers: Mapping[str, AsNumbers] | None = None
-    ) -> Iterator[Block]:
-        """Yield the rows of these columns in order, several thousand at a time.
-
-        A column of texts may come as numbers if that of `numbers` makes one of each cell that is
-        not empty; all others come as they are.
-        """
-        ...
-
-    def read_numbers(self, names: Collection[str]) -> None:
-        """Say of which columns only the numbers are needed, where all cells are plain numbers."""
-        ...
-
-    def store(self) -> Any:
-        """Return the cells as a `Store`, which answers questions about all rows at once."""
-        ...
-
-    def drop_last_row(self) -> None:
-        """Leave out the last row from now on."""
-        ...
-
-    def release(self) -> None:
-        """Forget the cells until they are asked for again."""
-        ...
 
 
 def check_names(label: str, names: Sequence[str]) -> None:

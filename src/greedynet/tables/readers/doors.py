@@ -1,4 +1,4 @@
-"""Doors: whatever holds a table -> `DuckTable` for files, `FrameTable` for columns in memory."""
+"""Doors: whatever holds a table -> a `Table`, which for columns in memory is a `FrameTable`."""
 
 import json
 import re
@@ -18,7 +18,6 @@ from greedynet.tables.readers.base import (
     AsNumbers,
     Block,
     Column,
-    Marks,
     TableError,
     as_column,
     check_names,
@@ -26,137 +25,36 @@ from greedynet.tables.readers.base import (
     without,
     without_mask,
 )
-from greedynet.tables.readers.store import NotNumbersError, Store
+from greedynet.tables.readers.store import Store
+from greedynet.tables.readers.table import Table
 from greedynet.tables.readers.text_files import TextFile, compression_of
 
 # Bytes of a text file that DuckDB reads at once; a line has 2 MB at most.
 _BUFFER = 2**23
 
 
-class DuckTable:
-    """Rows that DuckDB reads once, when they are asked for.
-
-    Parameters
-    ----------
-    label : str
-    names : sequence of str
-    fill : callable
-        Adds the rows to a `Store`.
-    is_text : bool
-        Whether it is a text file, whose cells are separated by a character.
-    encoding : str or None
-        That of a text file.
-    noticed : tuple of str
-        What a fit says of it, a line each.
-    """
-
-    def __init__(
-        self,
-        label: str,
-        names: Sequence[str],
-        fill: Callable[[Store], None],
-        *,
-        is_text: bool = False,
-        encoding: str | None = None,
-        noticed: tuple[str, ...] = (),
-    ) -> None:
-        check_names(label, names)
-        self.noticed = noticed
-        self.label, self.names, self.fill = label, tuple(names), fill
-        self.is_text, self.encoding = is_text, encoding
-        self.marks, self.is_shortened = Marks(), False
-        self.na: tuple[str, ...] = ()
-        self.memory_limit: float | None = None
-        self._numbers: frozenset[str] = frozenset()
-        self._store: Store | None = None
-
-    def store(self) -> Store:
-        """Return the cells."""
-        if self._store is None:
-            try:
-                self._store = self._filled(self._numbers)
-            except NotNumbersError:
-                self._store = self._filled(())
-            if self.is_shortened:
-                self._store.drop_last_row()
-        return self._store
-
-    def _filled(self, numbers: Collection[str]) -> Store:
-        store = Store(self.label, self.na, len(self.names), self.memory_limit, numbers)
-        self.fill(store)
-        return store
-
-    def read_numbers(self, names: Collection[str]) -> None:
-        """Say of which columns only the numbers are needed, where all cells are plain numbers."""
-        self._numbers = frozenset(names)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return self.store().n_rows
-
-    def release(self) -> None:
-        """Forget the cells until they are asked for again."""
-        self._store = None
-
-    def drop_last_row(self) -> None:
-        """Leave out the last row from now on."""
-        self.is_shortened = True
-        self.store().drop_last_row()
-
-    def blocks(
-        self, names: Sequence[str], numbers: Mapping[str, AsNumbers] | None = None
-    ) -> Iterator[Block]:
-        """Yield the rows of these columns in order, several thousand at a time."""
-        return self.store().blocks(names, numbers)
-
-
-class FrameTable:
+class FrameTable(Table):
     """A data frame of any library, or a mapping from names to values."""
 
-    is_text, encoding = False, None
-    noticed: tuple[str, ...] = ()
-
     def __init__(self, frame: Any, label: str = "the table") -> None:
-        self.label = label
         names = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
-        check_names(label, list(map(str, names)))
+        super().__init__(label, list(map(str, names)), self._fill)
         self._columns: dict[str, Column] = {str(name): self._column(frame, name) for name in names}
         lengths = {name: len(column) for name, column in self._columns.items()}
         if len(set(lengths.values())) > 1:
             raise TableError(f"{label} must have columns of equal length, got {lengths}.")
-        self.names = tuple(self._columns)
-        self.marks = Marks()
-        self.na: tuple[str, ...] = ()
-        self.memory_limit: float | None = None
-        self._store: Store | None = None
-
-    def store(self) -> Store:
-        """Return a copy of the cells in DuckDB."""
-        if self._store is None:
-            self._store = Store(self.label, self.na, len(self.names), self.memory_limit)
-            self.fill(self._store)
-        return self._store
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(next(iter(self._columns.values()), ()))
 
-    def release(self) -> None:
-        """Forget the copy in DuckDB."""
-        self._store = None
-
     def drop_last_row(self) -> None:
         """Leave out the last row from now on."""
         self._columns = {name: column[:-1] for name, column in self._columns.items()}
         self.release()
 
-    def read_numbers(self, names: Collection[str]) -> None:
-        """Nothing to do: texts stay as they are."""
-
-    def fill(self, store: Store) -> None:
-        """Add the rows to a store."""
+    def _fill(self, store: Store) -> None:
         columns = {f"c{i}": column for i, column in enumerate(self._columns.values())}
         store.connection.register("frame", columns)
         store.add("frame", dict(zip(self.names, columns, strict=True)))
@@ -184,7 +82,7 @@ class FrameTable:
 # Text
 
 
-def text_table(file: TextFile) -> DuckTable:
+def text_table(file: TextFile) -> Table:
     """Return a CSV or TSV file."""
     layout = file.layout
     columns = {name: f"c{i}" for i, name in enumerate(layout.names) if name}
@@ -218,7 +116,7 @@ def text_table(file: TextFile) -> DuckTable:
         except duckdb.Error as error:
             raise _explained(file, str(error)) from None
 
-    return DuckTable(
+    return Table(
         file.label,
         list(columns),
         fill,
@@ -258,7 +156,7 @@ def _explained(file: TextFile, message: str) -> TableError:
 # Typed files
 
 
-def parquet_table(paths: Sequence[Path], label: str, *, folders: bool = False) -> DuckTable:
+def parquet_table(paths: Sequence[Path], label: str, *, folders: bool = False) -> Table:
     """Return Parquet files with the same columns; names of folders may be columns, too."""
     try:
         files = ParquetFiles(paths, label, folders=folders)
@@ -294,7 +192,7 @@ def _pandas_columns(path: str, names: Collection[str]) -> dict[str, str]:
     return found
 
 
-def json_table(path: Path) -> DuckTable:
+def json_table(path: Path) -> Table:
     """Return a file with a JSON object in each line, or a list of them."""
     source = f"read_json({literal(str(path))}, sample_size = -1)"
     with explained(path.name, "JSON", TableError):
@@ -302,15 +200,15 @@ def json_table(path: Path) -> DuckTable:
     return _typed_table(source, path.name, "JSON", {str(name): quoted(name) for name, *_ in found})
 
 
-def _typed_table(source: str, label: str, what: str, columns: Mapping[str, str]) -> DuckTable:
+def _typed_table(source: str, label: str, what: str, columns: Mapping[str, str]) -> Table:
     def fill(store: Store) -> None:
         with explained(label, what, TableError):
             store.add(source, columns)
 
-    return DuckTable(label, list(columns), fill)
+    return Table(label, list(columns), fill)
 
 
-def database_table(path: Path, table: str | None, query: str | None) -> DuckTable:
+def database_table(path: Path, table: str | None, query: str | None) -> Table:
     """Return a table of a DuckDB file, or what a query yields from it."""
     import duckdb
 
@@ -347,10 +245,10 @@ def database_table(path: Path, table: str | None, query: str | None) -> DuckTabl
     finally:
         connection.close()
     columns = {name: quoted(name) for name in found}
-    return DuckTable(path.name, found, fill)
+    return Table(path.name, found, fill)
 
 
-def arrow_table(source: Any) -> DuckTable:
+def arrow_table(source: Any) -> Table:
     """Return a table or a dataset of pyarrow."""
     names = [str(name) for name in source.schema.names]
     check_names("the table", names)
@@ -361,7 +259,7 @@ def arrow_table(source: Any) -> DuckTable:
         store.add("arrow", columns)
         store.connection.unregister("arrow")
 
-    return DuckTable("the table", list(columns), fill)
+    return Table("the table", list(columns), fill)
 
 
 # Files that Python reads
@@ -446,7 +344,7 @@ def _excel_text(cell: Any) -> str:
     return str(cell)
 
 
-def parts_table(parts: Iterable[Any], opened: Callable[[Any], Any]) -> DuckTable:
+def parts_table(parts: Iterable[Any], opened: Callable[[Any], Any]) -> Table:
     """Return the rows of all parts, one after the other; one part is opened at a time."""
     if iter(parts) is parts:
         raise TypeError(
@@ -480,4 +378,4 @@ def parts_table(parts: Iterable[Any], opened: Callable[[Any], Any]) -> DuckTable
 
     label = f"{first.label} and the parts after it"
     about = {name: getattr(first, name) for name in ("is_text", "encoding", "noticed")}
-    return DuckTable(label, first.names, fill, **about)
+    return Table(label, first.names, fill, **about)

@@ -1,4 +1,4 @@
-"""The cells of a table in DuckDB: questions about all rows, and the rows in blocks.
+"""Tables in DuckDB: questions about all rows, and the rows in blocks.
 
 Its columns are called c0, c1 and so on, so that no name of a user becomes part of a query. They
 hold texts, numbers (float64), moments (timestamps) or spans of time (intervals).
