@@ -286,7 +286,7 @@ def test_mapped_pages_are_given_back(tmp_path, monkeypatch):
     X, _ = problem()
     np.save(tmp_path / "X.npy", X)
     let_go = []
-    monkeypatch.setattr(readers, "_release_pages", lambda array: let_go.append(type(array)))
+    monkeypatch.setattr(readers, "release_pages", lambda array: let_go.append(type(array)))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     blocks = list(readers.ArrayReader(mapped, np.zeros(len(X)), sizes=BlockSizes(**SMALL_BLOCKS)))
     np.testing.assert_array_equal(np.concatenate([b[0] for b in blocks]), X)
@@ -302,7 +302,7 @@ def test_letting_go_changes_nothing(tmp_path, mode):
     wanted = X.copy()
     if mode != "r":
         mapped[5] = wanted[5] = 7.0
-    readers._release_pages(mapped)
+    readers.release_pages(mapped)
     np.testing.assert_array_equal(mapped, wanted)
 
 
