@@ -29,7 +29,7 @@ def standard_input() -> Iterator[Path]:
 
 
 def _named(copy: Path) -> Path:
-    """Return the file under a name by which its format is known; most tell it by their contents."""
+    """Return the file under a name that shows its format, where the contents would not."""
     with open(copy, "rb") as file:
         is_archive = file.read(4) == b"PK\x03\x04"
     return copy.rename(copy.with_name(f"{_NAME}.npz")) if is_archive else copy

@@ -1,6 +1,6 @@
 """Inputs of which held-out rows decide: indicators of gaps, and levels of categories.
 
-Gaps may tell something about the outputs, and a network of more inputs still be worse. So where
+Gaps may say something about the outputs, and a network of more inputs still be worse. So where
 `rows.missing` finds informative gaps, the network is fitted with their indicators and without, and
 that of the smaller expected error on new rows is kept; and likewise for categories of many levels
 with means of the target, and with a feature for each level.

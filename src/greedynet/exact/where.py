@@ -35,7 +35,7 @@ Where = Mapping[Any, Any]
 
 
 class Problems:
-    """Errors of a question, of which a user is told all at once."""
+    """Errors of a question, collected to be raised as one."""
 
     def __init__(self) -> None:
         self.found: list[str] = []

@@ -406,8 +406,8 @@ OF_TABLES = (
     ),
     Option(
         "--hold-out",
-        "Share of the rows to set aside, such as 0.2: they take no part in the fit, tell how good "
-        "it is, and are shown in the report.",
+        "Share of the rows to set aside, such as 0.2: they take no part in the fit, show how "
+        "good it is, and are the rows of the report.",
         "SHARE",
         "float",
     ),
@@ -436,7 +436,7 @@ OF_TABLES = (
     ),
     Option(
         "--weights",
-        "Weights of the rows, in the fit and in the errors it tells; not used as an input.",
+        "Weights of the rows, in the fit and in the errors it reports; not used as an input.",
         "COLUMN",
     ),
 )

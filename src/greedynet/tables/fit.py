@@ -81,7 +81,7 @@ def fit_table(
     validate : like `source`, or None, default=None
         Validation rows by which the width is chosen.
     hold_out : float or None, default=None
-        Share of the rows to set aside, such as 0.2: they take no part in the fit, and tell how good
+        Share of the rows to set aside, such as 0.2: they take no part in the fit, and show how good
         it is. A report on the same table shows them.
     hold_out_by : str or None, default=None
         Column of groups, such as patients, which are set aside as a whole: `hold_out` of the rows,

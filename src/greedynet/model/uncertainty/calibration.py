@@ -163,7 +163,7 @@ def known_rows(n_rows: int, n_independent: float) -> str:
     found = f"{n_rows} held-out rows"
     if n_independent > 0.9 * n_rows:
         return found
-    return f"{found}, which are worth {n_independent:.2g} independent ones,"
+    return f"{found}, which are worth {n_independent:.2g} independent ones"
 
 
 def _correlation(scores: Float64, weights: Float64, group: NDArray[np.intp]) -> float:
@@ -175,7 +175,7 @@ def _correlation(scores: Float64, weights: Float64, group: NDArray[np.intp]) -> 
 
     where `m` is the size of a group. `B` of `k` groups has a distribution of chi squared, so that
     it is divided by a small quantile of this, `(1 - c - 2 sqrt(c))^3` with `c = 2 / (9 (k - 1))` by
-    Wilson and Hilferty: a few groups tell little of their variation. Ranks, as single scores may be
+    Wilson and Hilferty: a few groups show little of their variation. Ranks, as single scores may be
     large.
     """
     sizes, total = np.bincount(group, weights), weights.sum()
@@ -311,8 +311,8 @@ class ClassSets:
         if self.scores.suffices(coverage):
             return
         warnings.warn(
-            f"`coverage`={coverage} is more than "
-            f"{known_rows(self.n_rows, self.scores.n_rows)} can tell: the sets "
+            f"`coverage`={coverage} needs more than "
+            f"{known_rows(self.n_rows, self.scores.n_rows)}: the sets "
             "contain every class that is as likely as the least likely class of these rows, and "
             "may cover less. Fit more rows, or write a smaller coverage.",
             FewHeldOutRowsWarning,

@@ -203,7 +203,7 @@ class Intervals:
         enough = [c for c in range(1, 100) if all(o.suffices(c / 100) for o in self.outputs)]
         most = max(enough, default=50) / 100
         warnings.warn(
-            f"`coverage`={coverage} is more than {known} can tell: the "
+            f"`coverage`={coverage} needs more than {known}: the "
             "intervals are as wide as the largest of their errors, and may cover less. Fit more "
             f"rows, or write a smaller coverage, such as {most:.2g}.",
             FewHeldOutRowsWarning,
