@@ -311,7 +311,7 @@ def test_command_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegresso
     assert too_many.count("\n") == 1
 
     listed = copy.program("--help")
-    assert re.search(r"^  shorten +Write the network that a saved MODEL was", listed, re.M)
+    assert re.search(r"^  shorten +Write what a saved MODEL was", listed, re.M)
     assert "--nodes N" in copy.program("shorten", "--help")
     # Those of the table, and those of its help.
     said = copy.tests("test_commands.py", "every_module or help_imports")
