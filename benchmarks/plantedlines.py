@@ -46,8 +46,8 @@ CHOSEN = (
     ),
     (
         "model/uncertainty/intervals.py",
-        "likely = constant - (v + 1) / 2 * float(shares @ larger)",
-        "likely = constant - v / 2 * float(shares @ larger)",
+        "return coverage if self.below is None else (1.0 + coverage) / 2",
+        "return coverage",
     ),
     ("search/scans/relu.py", "g2 += gap * (2.0 * g1 + gap * g0)", "g2 += gap * (g1 + gap * g0)"),
     ("search/scans/relu.py", "out[j, 1] -= a0 * a1", "out[j, 1] += a0 * a1"),
