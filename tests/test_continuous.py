@@ -154,6 +154,22 @@ def test_the_proposal_is_at_least_as_good_as_any_neuron_of_the_pool():
         search.accept(factor)
 
 
+def test_every_group_of_blocks_knows_what_is_outside_the_span():
+    rows = several_inputs(7_000, 3)
+    rows = Rows(rows.X, rows.Y, np.random.default_rng(1).uniform(0.2, 2, len(rows)))
+    _, factor, search = grown(rows, directions(rows.X, 0), 6)
+    search.propose(factor)
+    assert len(search.directions) == 3 + N_SPREAD + N_PAIRS + 6
+    for group in search._groups:
+        for i in (0, len(group.directions) - 1):
+            for c in (3, 100, 254):
+                g = np.maximum(rows.X @ group.directions[i] - group._ends[i, c], 0)
+                left = outside_of(factor.Q, rows.weighted(g[:, None]))[:, 0]
+                # Columns of single precision are taken off the whole norm.
+                rounding = 1e-6 * group._sizes[i, c]
+                assert group._outside[i, c] == pytest.approx(left @ left, rel=1e-6, abs=rounding)
+
+
 def test_the_directions_of_neurons_that_are_taken_join_the_pool():
     rows = several_inputs()
     candidates, _, search = grown(rows, np.eye(3), 5)
