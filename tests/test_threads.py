@@ -233,6 +233,17 @@ def told(model, X, y):
     return heard
 
 
+def test_nobody_has_to_listen():
+    FitContext().tell("nothing")
+    heard = []
+    context = FitContext(listener=heard.append)
+    context.tell("one")
+    FitContext().tell("two")
+    # Parts of a fit are heard like the whole.
+    context.single_threaded().tell("three")
+    assert heard == ["one", "three"]
+
+
 @pytest.mark.all_folds
 def test_fits_in_several_threads_are_heard_each_by_its_own():
     X, y = noisy(n_rows=100, noise=0.3)
