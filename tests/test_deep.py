@@ -59,16 +59,6 @@ def test_each_ramp_rises_by_one_between_its_knots(inputs):
     assert beyond[-1, -1] > 1
 
 
-@pytest.mark.parametrize(("n_rows", "n_ramps"), [(37, 6), (50, 5)])
-def test_quantiles_of_the_mirrored_column_are_mirrored(inputs, n_rows, n_ramps):
-    X = inputs
-    some = Ramps.at_quantiles(X[:n_rows], None, n_ramps)
-    mirrored = Ramps.at_quantiles(-X[:n_rows], None, n_ramps)
-    for j in range(3):
-        wanted = -some.knots[some.features == j][::-1]
-        np.testing.assert_allclose(mirrored.knots[mirrored.features == j], wanted, rtol=1e-12)
-
-
 def test_a_weight_is_as_many_rows(inputs):
     X = inputs
     counts = np.random.default_rng(2).integers(1, 4, len(X))
