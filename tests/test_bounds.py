@@ -173,14 +173,6 @@ def test_candidates_are_compared_within_the_bounds():
     assert model.expected_error_ < free.expected_error_
 
 
-def test_several_outputs_share_one_pair():
-    both = np.column_stack([Y, 2 - Y.clip(0, 2)])
-    model = GreedyNetRegressor(n_nodes=6, extrapolate=True, bounds=(0, 3)).fit(X, both)
-    assert model.network_.bounds.pairs() == [(0, 3), (0, 3)]
-    for output in model.predict(FAR).T:
-        assert_fills(output, 0, 3)
-
-
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
