@@ -363,13 +363,6 @@ def test_golden_spiral_of_the_protocol():
     np.testing.assert_array_equal(golden_spiral(n), wanted)
 
 
-@pytest.mark.parametrize("n_features", [1, 2, 4])
-def test_seeds_decide(n_features):
-    first, again, other = (sample_sphere(n_features, 30, random_state=s) for s in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert not np.allclose(first, other)
-
-
 def test_a_turn_keeps_the_distances():
     turned, plain = golden_spiral(40, random_state=0), golden_spiral(40)
     np.testing.assert_allclose(turned @ turned.T, plain @ plain.T, atol=1e-12)
