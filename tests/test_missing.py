@@ -53,16 +53,6 @@ def test_the_fit_is_that_of_the_inputs_of_the_network():
     np.testing.assert_array_equal(model.truncate(3).predict(X), plain.truncate(3).predict(inputs))
 
 
-def test_better_than_the_mean_where_a_gap_says_something():
-    X, y = with_gaps()
-    new, truth = with_gaps(seed=1)
-    means = np.nanmean(X, axis=0)
-    learned = GreedyNetRegressor(n_nodes=2, missing="learn").fit(X, y).predict(new)
-    filled = GreedyNetRegressor(n_nodes=2).fit(np.where(np.isnan(X), means, X), y)
-    by_mean = filled.predict(np.where(np.isnan(new), means, new))
-    assert np.std(learned - truth) < 0.2 * np.std(by_mean - truth)
-
-
 def test_classes_and_names():
     pandas = need("pandas")
     X, y = with_gaps()
