@@ -431,17 +431,6 @@ def test_circular_import_is_found(tmp_path: Path, where: str):
     assert circular_imports(package) == ["a.b -> a.c -> a.d -> a.b"]
 
 
-def test_part_that_names_its_whole_is_lawful_as_long_as_it_does(tmp_path: Path):
-    (part, whole), *_ = NAMED_BY_PARTS
-    files = [f"{name.replace('.', '/')}.py" for name in (part, whole)]
-    arrows = [f"from greedynet.{name} import X" for name in (whole, part)]
-    package = plant(tmp_path / "greedynet", dict(zip(files, arrows, strict=True)))
-    assert circular_imports(package) == []
-    plant(package, {files[0]: ""})
-    (finding,) = circular_imports(package)
-    assert finding.endswith("not imported, take it from NAMED_BY_PARTS")
-
-
 @pytest.mark.parametrize(
     ("said", "finding"),
     [
