@@ -21,7 +21,6 @@ from greedynet.activations import (
     scales_of,
     shared_degree,
 )
-from greedynet.paper import load_example
 from greedynet.search import Dictionary
 from problems import relative_error
 
@@ -351,25 +350,3 @@ def test_a_planted_network_is_found(name, n_outputs, request):
     assert np.median(errors) < 1e-6
     if name not in BROKEN_LINES:
         assert error_on_new_rows(name, "relu", 2 * (n_outputs - 1), n_outputs) > 1e-2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "number", "bar"),
-    [
-        ("relu2", 1, 1.13e-03),
-        ("relu2", 2, 1.94e-03),
-        ("relu2", 3, 1.45e-02),
-        pytest.param("relu3", 2, 4.62e-04, marks=pytest.mark.xfail(reason="8.2e-04 at its best")),
-        ("relu3", 3, 1.15e-02),
-        pytest.param("relu2", 4, 1.71e-02, marks=pytest.mark.slow),
-        pytest.param("relu3", 4, 1.02e-02, marks=pytest.mark.slow),
-    ],
-)
-def test_splines_on_the_paper_s_examples(name, number, bar):
-    """The bars are what these activations must reach on the examples with their validation set."""
-    example = load_example(number)
-    # On example 4 fewer nodes than the default allows are enough, and much quicker.
-    model = GreedyNetRegressor(activation=name, max_nodes=80 if number == 4 else None)
-    model.fit(example.X_train, example.y_train, X_val=example.X_val, y_val=example.y_val)
-    assert relative_error(model.predict(example.X_test), example.y_test) <= bar
