@@ -43,12 +43,6 @@ def test_prediction_by_blocks(network, max_elements):
     np.testing.assert_allclose(found, whole, atol=1e-14)
 
 
-def test_counts(network):
-    assert (network.n_neurons, network.n_nodes) == (5, 7)
-    assert (network.n_features, network.n_outputs) == (3, 2)
-    assert network.n_parameters == 15 + 5 + 10 + 6 + 2
-
-
 @pytest.mark.parametrize("name", ["inner_weights", "biases", "outer_weights", "intercept"])
 def test_arrays_are_frozen_also_after_pickling(network, name):
     for held in (network, pickle.loads(pickle.dumps(network))):
