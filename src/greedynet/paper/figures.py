@@ -7,7 +7,7 @@ import numpy as np
 
 from greedynet.paper.examples import Example, load_example
 from greedynet.paper.report import Picture
-from greedynet.paper.reproduce import Part, network_of
+from greedynet.paper.reproduce import Part
 from greedynet.plots import (
     ApproximationDisplay,
     NeuronsDisplay,
@@ -41,8 +41,7 @@ def _networks(parts: dict[str, Part]) -> list[tuple[str, Any, float]]:
     """Return the three networks at the published width, with their names and test errors."""
     held = (parts["greedy"]["published"], parts["trained-published"], parts["random-published"])
     return [
-        (name, network_of(part["network"]), part["test_error"])
-        for name, part in zip(NAMES, held, strict=True)
+        (name, part["network"], part["test_error"]) for name, part in zip(NAMES, held, strict=True)
     ]
 
 
@@ -141,7 +140,7 @@ def _sphere(example: Example) -> Picture:
 def _path(example: Example, parts: dict[str, Part]) -> Picture:
     path, width = parts["greedy"]["path"], parts["greedy"]["validated"]["n_nodes"]
     display = PathDisplay(
-        path["n_nodes"], path["training_errors"], path["held_out_errors"], best_n_nodes=width
+        path.n_nodes, path.training_errors, path.held_out_errors, best_n_nodes=width
     ).plot()
     caption = (
         f"Greedy selection: the validation error is smallest at {width} nodes. Published: "

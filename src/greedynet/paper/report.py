@@ -33,9 +33,7 @@ def rows(results: dict[int, dict[str, Part]]) -> list[tuple[str, ...]]:
                 number_text(published.random),
                 "",
                 "",
-                {1: "50 %", 2: "70 %"}.get(
-                    len(parts["greedy"]["published"]["network"]["inner_weights"][0]), ""
-                ),
+                {1: "50 %", 2: "70 %"}.get(parts["greedy"]["published"]["network"].n_features, ""),
             )
         )
         table += [_measured(number, parts, width) for width in ("published", "validated")]

@@ -1,7 +1,7 @@
 """Section 4 of the paper, reproduced: greedy start, training from it, and from random starts.
 
 Each example has a part "greedy" and, for the published width and the one chosen by validation, the
-parts "trained" and "random". Every part is a dictionary of plain numbers.
+parts "trained" and "random". Every part is a dictionary of numbers and networks.
 """
 
 import time
@@ -79,7 +79,7 @@ def run_example(
 
     greedy = part("greedy", lambda _: greedy_part(example))
     for width in ("published", "validated"):
-        start = network_of(greedy[width]["network"])
+        start = greedy[width]["network"]
         part(f"trained-{width}", partial(trained_part, example, start, settings))
         part(f"random-{width}", partial(random_part, example, start, settings))
     return parts
@@ -94,13 +94,9 @@ def greedy_part(example: Example) -> Part:
     path, network = model.path_, model.network_
     published = path.network_at(example.published.n_nodes)
     return {
-        "published": {"network": plain(published), **errors(example, published)},
-        "validated": {"network": plain(network), **errors(example, network)},
-        "path": {
-            "n_nodes": path.n_nodes.tolist(),
-            "training_errors": path.training_errors.tolist(),
-            "held_out_errors": np.asarray(path.held_out_errors).tolist(),
-        },
+        "published": {"network": published, **errors(example, published)},
+        "validated": {"network": network, **errors(example, network)},
+        "path": path,
         "seconds": seconds,
         **reduction(example),
     }
@@ -124,7 +120,7 @@ def trained_part(
     return {
         **errors(example, results[0].network),
         **_training(results),
-        "network": plain(results[0].network),
+        "network": results[0].network,
     }
 
 
@@ -144,7 +140,7 @@ def random_part(
         "test_errors": tests,
         "best": best,
         **_training(results),
-        "network": plain(results[best].network),
+        "network": results[best].network,
     }
 
 
@@ -190,25 +186,3 @@ def errors(example: Example, network: Network) -> Part:
         "test_error": relative_error(network.predict(example.X_test), example.y_test),
         "training_error": relative_error(network.predict(example.X_train), example.y_train),
     }
-
-
-_FIELDS = ("inner_weights", "biases", "outer_weights", "intercept")
-
-
-def plain(network: Network) -> dict[str, Any]:
-    """Return the weights as lists, for a JSON file; JSON numbers keep all digits."""
-    arrays = {name: getattr(network, name) for name in _FIELDS}
-    return {name: None if array is None else array.tolist() for name, array in arrays.items()}
-
-
-def network_of(weights: dict[str, Any]) -> Network:
-    """Return the network of `plain` weights; the domain of all examples is [-1, 1]^d."""
-    intercept = weights["intercept"]
-    inner_weights = np.array(weights["inner_weights"])
-    return Network(
-        inner_weights=inner_weights,
-        input_range=np.outer([-1.0, 1.0], np.ones(inner_weights.shape[1])),
-        biases=np.array(weights["biases"]),
-        outer_weights=np.array(weights["outer_weights"]),
-        intercept=None if intercept is None else np.array(intercept),
-    )

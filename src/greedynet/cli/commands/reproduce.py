@@ -77,7 +77,7 @@ def summary(results: "Results", settings: "Settings") -> "Part":
     def numbers(part: "Part") -> "Part":
         kept = {}
         for name, value in part.items():
-            if isinstance(value, dict) and name != "network" and name != "path":
+            if isinstance(value, dict):
                 kept[name] = numbers(value)
             elif isinstance(value, (int, float, type(None))) or name == "test_errors":
                 kept[name] = value
