@@ -212,20 +212,13 @@ class Store:
 
     def _learned(self, texts: Sequence[str]) -> dict[str, tuple[bool, bool]]:
         """Return of columns of texts whether they have spaces, and words for empty cells."""
-        counts = self.ask(
-            {
-                name: [f"count({self._column(name)})", f"count({plain_sql(self._column(name))})"]
-                for name in texts
-            }
-        )
-        others = [name for name in texts if self.na or counts[name][0] != counts[name][1]]
         found = self.ask(
             {
                 name: [
                     f"bool_or(regexp_matches({self._column(name)}, '^[{_SPACES}]|[{_SPACES}]$'))",
                     f"bool_or({self._column(name)} in ({self._words}))",
                 ]
-                for name in others
+                for name in texts
             }
         )
         facts = {name: (bool(spaces), bool(words)) for name, (spaces, words) in found.items()}
