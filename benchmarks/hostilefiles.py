@@ -322,7 +322,8 @@ def _use_table(model, path):
     model.summary()
     said = CliRunner().invoke(main, ["info", str(path)])
     if said.exit_code:
-        raise said.exception or BrokenPromiseError(said.output)
+        # Not the exception itself, which may be an exit.
+        raise BrokenPromiseError(said.output) from said.exception
 
 
 def _use(model, X, network):

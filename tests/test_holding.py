@@ -96,7 +96,7 @@ def test_the_fit_does_not_see_them():
 
 def test_groups_are_no_input_and_choose_the_folds():
     columns = table()
-    model = fit_table(columns, "y", max_nodes=6, hold_out_by="group")
+    model = fit_table(columns, "y", max_nodes=6, hold_out=0.2, groups="group")
     assert model.columns.names == ("a", "b", "c")
     groups = np.array(columns["group"])
     mask = held_out_mask(model.about["held_out"], np.array(columns["y"]))
@@ -122,10 +122,9 @@ def test_classes_are_told_by_their_accuracy(tmp_path):
         ({"hold_out": 1.0}, r"`hold_out` must be a share .* got 1.0: write 0.2"),
         ({"hold_out_last": 0}, r"`hold_out_last` must be a share"),
         ({"hold_out": 0.2, "hold_out_last": 0.2}, "without `hold_out`, got both"),
-        ({"hold_out_by": "group", "hold_out_last": 0.2}, "without `hold_out_by`, got both"),
-        ({"hold_out_by": "grop"}, "did you mean 'group'"),
-        ({"hold_out_by": "y"}, "another column than the target, got 'y'"),
-        ({"hold_out_by": "same"}, "at least two groups, but 'same' is 'x' in every row"),
+        ({"hold_out": 0.2, "groups": "grop"}, "did you mean 'group'"),
+        ({"hold_out": 0.2, "groups": "y"}, "another column than the target, got 'y'"),
+        ({"hold_out": 0.2, "groups": "same"}, "two groups, but 'same' is 'x' in every row"),
         ({"hold_out": 0.001}, "Of 200 rows, 0 would be held out and 200 left"),
     ],
 )
@@ -200,7 +199,7 @@ def test_held_out_file_of_the_report_command(tmp_path):
 def test_confusion_and_calibration_are_of_the_held_out_rows(tmp_path):
     columns = table()
     columns["y"] = np.where(np.array(columns["y"]) > 10.6, "high", "low")
-    model = fit_table(columns, "y", max_nodes=5, hold_out_by="group")
+    model = fit_table(columns, "y", max_nodes=5, hold_out=0.2, groups="group")
     write_report(model, tmp_path / "r.html", columns)
     drawn, n = contents(tmp_path / "r.html"), model.about["held_out"]["rows"]
     assert np.sum(drawn["errors"]["counts"]) == n

@@ -680,6 +680,8 @@ def test_constants_keys_and_targets_of_two_numbers_are_noticed():
     assert "'house_id' is a key, different in every row: left out; `use='house_id'`" in line
     (line,) = noticed({"x": x, "house_id": [f"H{i}" for i in range(n)], "y": y})
     assert "'house_id' is a key" in line
+    (line,) = noticed({"x": x, "rownames": 4000 + 7 * rng.permutation(n), "y": y})
+    assert "'rownames' is a key" in line
     (line,) = noticed({"x": x, "e": [None] * n, "y": y})
     assert "'e' is empty: left out" in line
     assert noticed({"x": x, "humid": 4000 + 7 * rng.permutation(n), "y": y}) == []

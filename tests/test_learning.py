@@ -50,7 +50,7 @@ def test_errors_are_those_of_fits_to_parts_of_the_rows():
 
 def test_groups_are_held_out_whole():
     columns = table() | {"g": [f"g{i % 12}" for i in range(240)]}
-    found = learning_curve(columns, "y", repeats=1, n_nodes=2, hold_out_by="g")
+    found = learning_curve(columns, "y", repeats=1, n_nodes=2, groups="g")
     mask = HoldOut(0.2, by="g").mask(columns["y"], np.array(columns["g"]), 0, classes=False)
     model = fit_table(rows_of(columns, ~mask), "y", n_nodes=2, ignore="g")
     held = rows_of(columns, mask)
@@ -113,7 +113,7 @@ def test_rows_that_teach_and_rows_that_do_not():
             "has 32 rows beside those held out, and a learning curve needs at",
         ),
         (table(), {"repeats": 0}, "`repeats` must be at least 1, got 0: write 3"),
-        (table(), {"hold_out_by": "w"}, "has no column 'w'"),
+        (table(), {"groups": "w"}, "has no column 'w'"),
     ],
 )
 def test_curves_that_cannot_be(columns, options, match):

@@ -352,8 +352,6 @@ def test_dates_of_a_frame():
     ("options", "match"),
     [
         ({"groups": "patient", "time": "year"}, "`time` must be given without `groups`"),
-        ({"hold_out_by": "patient", "time": "year"}, "`time` must be given without `hold_out_by`"),
-        ({"groups": "patient", "hold_out_by": "year"}, "`groups` must be the column of"),
         ({"time": "year", "validate": {"a": [1]}}, "must be given without `validate`"),
         ({"cv": 3, "validate": {"a": [1]}}, "`cv` must be given without `validate`"),
         ({"time": "year", "cv": [([0, 1], [2])]}, "`cv` must be a number of folds with `time`"),

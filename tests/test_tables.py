@@ -28,7 +28,7 @@ from greedynet import (
 from greedynet.export.resolve import as_network
 from greedynet.losses import Quantile
 from greedynet.support.tensorfile import read_tree, write_tree
-from greedynet.tables.columns import Columns, Input
+from greedynet.tables.columns import Columns, Input, encode_blocks
 from greedynet.tables.findings import Findings
 from greedynet.tables.kinds import Categories
 from greedynet.tables.load import as_table_model
@@ -516,7 +516,7 @@ def test_rows_are_counted_across_blocks(tmp_path):
     network = Network(np.ones((1, 1)), np.zeros(1), np.ones((1, 1)))
     model = TableModel(Columns((Input("c", Categories(("red",))),)), network)
     with pytest.warns(TableWarning, match="values of 3 cells of 'c', such as 'grey'"):
-        rows = list(model.encode_blocks(open_table({"c": cells})))
+        rows = list(encode_blocks(model.columns, open_table({"c": cells})))
     assert [np.flatnonzero(part.new.get("c", [])).tolist() for part in rows] == [[3], [], [4, 9]]
     with pytest.warns(TableWarning, match="3 cells"):
         assert np.flatnonzero(model.predict({"c": cells}) == 0).tolist() == [
@@ -758,8 +758,12 @@ def long_text(n_rows=60):
         ({"e": [None] * 2, "y": [1, 2]}, {"missing": "mean"}, "column 'e' is empty"),
         ({"x": [1, np.inf], "y": [1, 2]}, {}, "'x' holds infinite numbers"),
         ({"x": [1, 2], "y": [1, -np.inf]}, {}, "'y' holds infinite numbers"),
-        (long_text(), {}, "'name' is text with 60 distinct values such as 'n0' in 60 rows"),
-        (long_text(2000), {}, "'name' is text with more than 1,000 distinct values"),
+        (
+            long_text(),
+            {"use": "name"},
+            "'name' is text with 60 distinct values such as 'n0' in 60 rows",
+        ),
+        (long_text(2000), {"use": "name"}, "'name' is text with more than 1,000 distinct values"),
         (
             {"x": [*range(50), "five"], "y": range(51)},
             {},
@@ -846,7 +850,7 @@ def test_predicting_takes_no_more_memory_for_more_rows(tmp_path):
         x, color = rng.uniform(size=n_rows).round(4), rng.choice(COLORS, n_rows)
         table = open_table(write(tmp_path / "a.csv", {"x": x, "color": color}))
         tracemalloc.start()
-        n_seen = sum(len(model.predict(rows.X)) for rows in model.encode_blocks(table))
+        n_seen = sum(len(model.predict(rows.X)) for rows in encode_blocks(model.columns, table))
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert n_seen == n_rows
@@ -952,6 +956,7 @@ def forged(tree, path, place, value):
         (("columns", 0, "means"), [float("inf")], r"columns\[0\]\['means'\]"),
         (("columns", 0, "name"), 5, r"columns\[0\]\['name'\]"),
         (("columns", 1, "name"), "size", "`columns` must be of different names"),
+        (("columns", 2, "kind", "levels", 0), "\ud800", "`columns` must be of valid Unicode"),
         (("columns", 0, "kind", "type"), "sound", "`type` of a column must be one of"),
         (("columns", 2, "kind", "levels"), ["red", "red"], "`levels` must be different texts"),
         (("target",), ["y"], "`target` must be a text"),

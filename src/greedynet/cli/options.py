@@ -249,6 +249,6 @@ MISSING = click.option(
 MISSING_AS_IN_FIT = click.option(
     "--missing",
     type=click.Choice(["learn", "drop", "mean"]),
-    help="Empty cells: as learned; drop the rows; or as learned, and the mean of the training data "
-    "in columns without empty cells in the fit, where learn is an error. By default as in the fit.",
+    help="Empty cells: as learned, and the mean of the training data in columns without empty "
+    "cells in the fit, of which learn warns; or drop the rows. By default as in the fit.",
 )

@@ -10,8 +10,8 @@ refused: whether it is a category, a date or a name is not said.
 import os
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from greedynet.rows.level_means import (
     has_unit_rows,
     level_features,
 )
-from greedynet.rows.rows import MOST_LEVELS, most_levels
+from greedynet.rows.rows import most_levels
 from greedynet.support.errors import TableWarning
 from greedynet.support.types import Float64
 
@@ -87,53 +87,48 @@ def levels_of_frame(
     level if there are enough rows.
     """
     levels, own = {}, {}
-    for name in categories_of(X):
-        counts = _counts(X, name)
-        n, n_rows = len(counts), len(X)
-        found = LevelTable.units(counts)
+    columns, n_rows = _counted([X], categories_of(X))
+    for name, counts in columns.items():
+        found, n = LevelTable.units(counts), len(counts)
         if n > most_levels(n_rows) and not (units and has_unit_rows(n, n_rows)):
             repeated = sum(count for count in counts.values() if count > 1)
             if repeated < REPEATED * sum(counts.values()):
                 raise ValueError(
-                    f"`X` has {n:,} categories in the column {str(name)!r} of {n_rows:,} rows, "
+                    f"`X` has {n:,} categories in the column {name!r} of {n_rows:,} rows, "
                     "most of them once: leave it out, or merge rare ones."
                 )
-            at, empty = found.places(X[name])
+            at, empty = found.places(_cells(X, name))
             # Levels that come once are like new ones.
             once = np.array([counts[level] == 1 for level in found.levels.tolist()])
             place = np.append(np.where(once, n, np.arange(n)), n)
-            Y = _targets(y, n_rows, classes=classes)
             folds = coding_folds(n_rows, seed, groups)
-            w = _weights(weights, n_rows)
-            features, rows = level_features(place[at], Y, n + 1, folds, w)
+            targets, w = _targets(y, n_rows, classes=classes), _weights(weights, n_rows)
+            features, rows = level_features(place[at], targets, n + 1, folds, w)
             rows[empty] = np.nan
             found = LevelTable(found.levels, features[place])
-            own[str(name)] = rows
-        levels[str(name)] = found
+            own[name] = rows
+        levels[name] = found
     return levels, own
 
 
 def _targets(y: Any, n_rows: int, *, classes: bool) -> Float64:
     """Return targets of rows in columns; zeros for those that are refused later."""
     labels = np.asarray(y)
-    if labels.shape[:1] != (n_rows,):
-        return np.zeros((n_rows, 1))
-    if classes:
-        return class_targets(labels.astype(str))
-    try:
-        return np.nan_to_num(labels.astype(np.float64).reshape(n_rows, -1))
-    except (TypeError, ValueError):
-        return np.zeros((n_rows, 1))
+    if labels.shape[:1] == (n_rows,):
+        if classes:
+            return class_targets(labels.astype(str))
+        with suppress(TypeError, ValueError):
+            return np.nan_to_num(labels.astype(np.float64).reshape(n_rows, -1))
+    return np.zeros((n_rows, 1))
 
 
 def _weights(given: Any, n_rows: int) -> Float64 | None:
     """Return the weights of rows; None for those that are refused later."""
-    try:
-        weights = None if given is None else np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-    is_right = weights is not None and weights.shape == (n_rows,) and weights.sum() > 0
-    return weights if is_right else None
+    with suppress(TypeError, ValueError):
+        weights = np.asarray(given, dtype=np.float64)
+        if weights.shape == (n_rows,) and weights.sum() > 0:
+            return weights
+    return None
 
 
 def encode_categories(estimator: Any, X: Any, argument: str = "X") -> Any:
@@ -160,7 +155,7 @@ def encode_categories(estimator: Any, X: Any, argument: str = "X") -> Any:
             f"{columns}: write {argument}[model.feature_names_in_]."
         )
     features = as_features(X, known, argument)
-    warn_of_new_levels(X, known, argument)
+    _warn_of_new_levels(X, known, argument)
     return features
 
 
@@ -169,24 +164,23 @@ def new_levels(estimator: Any, X: Any) -> NDArray[np.bool_] | None:
     known = known_levels(estimator)
     if not known or not is_frame(X):
         return None
-    masks = []
-    for name in X.columns:
-        table = known.get(str(name))
-        n = 1 if table is None else table.features.shape[1]
-        new = np.zeros(len(X), np.bool_) if table is None else table.new(X[name])
-        masks.append(np.repeat(new[:, None], n, axis=1))
-    return np.hstack(masks)
+    masks = [np.zeros(len(X), np.bool_)[:, None]]
+    for name in map(str, X.columns):
+        table = known.get(name)
+        new = masks[0] if table is None else table.new(_cells(X, name))[:, None]
+        masks.append(np.repeat(new, 1 if table is None else table.features.shape[1], axis=1))
+    return np.hstack(masks[1:])
 
 
-def warn_of_new_levels(X: Any, levels: Levels, argument: str) -> None:
+def _warn_of_new_levels(X: Any, levels: Levels, argument: str) -> None:
     """Say once which columns have levels that the training data did not contain."""
     said = []
-    for name in X.columns:
-        new = levels[str(name)].new(X[name]) if str(name) in levels else np.zeros(0, np.bool_)
+    for name, table in levels.items():
+        cells = _cells(X, name)
+        new = table.new(cells)
         if new.any():
-            texts, _ = cell_texts(X[name])
-            example = str(texts[int(np.argmax(new))])
-            said.append(f"{int(new.sum()):,} in the column {str(name)!r}, such as {example!r}")
+            example = str(cell_texts(cells)[0][np.argmax(new)])
+            said.append(f"{int(new.sum()):,} in the column {name!r}, such as {example!r}")
     if said:
         warnings.warn(
             f"`{argument}` has categories that the training data did not contain, which are "
@@ -241,9 +235,10 @@ def naming_columns(X: Any) -> Iterator[None]:
         if not isinstance(example, str | np.datetime64 | np.timedelta64):
             what = "empty cell" if example is None else "of them"
             raise kind(f"{error} The first {what} is in the column {name!r}.") from error
+        what, advice = _what_it_is(name, example)
         raise kind(
-            f"`X` must hold numbers, got {_kind(example)} such as {str(example)!r} in the "
-            f"column {name!r}. {_advice(name, example)}"
+            f"`X` must hold numbers, got {what} such as {str(example)!r} in the column {name!r}. "
+            f"{advice}"
         ) from error
 
 
@@ -252,11 +247,17 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def categories_of(X: Any) -> list[Any]:
+def categories_of(X: Any) -> list[str]:
+    """Return the columns of categories, of which there are none in an array."""
     if not is_frame(X):
         return []
     kinds = ((name, str(getattr(X[name], "dtype", ""))) for name in X.columns)
-    return [name for name, kind in kinds if kind.startswith(_CATEGORIES)]
+    return [str(name) for name, kind in kinds if kind.startswith(_CATEGORIES)]
+
+
+def _cells(X: Any, name: str) -> Any:
+    """Return a column of a frame, whose names may be no texts."""
+    return X[next(column for column in X.columns if str(column) == name)]
 
 
 def booleans_of(X: Any) -> NDArray[np.bool_] | None:
@@ -275,29 +276,19 @@ def _is_boolean(cells: NDArray[Any]) -> bool:
     return cells.dtype.kind == "b"
 
 
-def _counts(X: Any, name: Any) -> dict[str, int]:
-    """Return the levels of a column as text, and how often each comes."""
-    texts, empty = cell_texts(X[name])
-    levels, counts = np.unique(texts[~empty], return_counts=True)
-    if not len(levels):
-        raise ValueError(f"`X` has nothing but empty cells in the column {str(name)!r}.")
-    return dict(zip(levels.tolist(), counts.tolist(), strict=True))
-
-
-def check_levels(levels: Collection[Any], name: Any, n_rows: int | None = None) -> None:
-    """Raise an error for too many categories in a column, or none.
-
-    `n_rows` is None if there are more rows than those that were seen.
-    """
-    most = MOST_LEVELS if n_rows is None else most_levels(n_rows)
-    if len(levels) > most:
-        rows = "" if n_rows is None else f" of {n_rows:,} rows"
-        raise ValueError(
-            f"`X` must have at most {most} categories in each column{rows}, got "
-            f"{len(levels):,} in the column {str(name)!r}: leave it out, or merge rare ones."
-        )
-    if n_rows is not None and not len(levels):
-        raise ValueError(f"`X` has nothing but empty cells in the column {str(name)!r}.")
+def _counted(frames: Iterable[Any], names: list[str]) -> tuple[dict[str, Counter[str]], int]:
+    """Return the levels of columns as text, and how often each comes; and the number of rows."""
+    found: dict[str, Counter[str]] = {name: Counter() for name in names}
+    n_rows = 0
+    for frame in frames if names else ():
+        n_rows += len(frame)
+        for name in set(names).intersection(map(str, frame.columns)):
+            texts, empty = cell_texts(_cells(frame, name))
+            found[name].update(texts[~empty].tolist())
+    for name, counts in found.items():
+        if not counts:
+            raise ValueError(f"`X` has nothing but empty cells in the column {name!r}.")
+    return found, n_rows
 
 
 def cell_texts(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -318,11 +309,11 @@ def as_features(
     """
     columns: dict[str, Any] = {}
     for name in map(str, X.columns):
-        new = {name: X[_column(X, name)]}
+        new = {name: _cells(X, name)}
         if name in levels:
             values = (own or {}).get(name)
             if values is None:
-                at, empty = levels[name].places(X[_column(X, name)])
+                at, empty = levels[name].places(new[name])
                 values = levels[name].features[at]
                 values[empty] = np.nan
             new = dict(zip(levels[name].names(name), values.T, strict=True))
@@ -333,11 +324,6 @@ def as_features(
             )
         columns |= new
     return type(X)(columns)
-
-
-def _column(X: Any, name: str) -> Any:
-    """Return the name of a column as the frame has it."""
-    return next(column for column in X.columns if str(column) == name)
 
 
 def _culprit(X: Any) -> tuple[Any, Any] | None:
@@ -358,32 +344,31 @@ def _culprit(X: Any) -> tuple[Any, Any] | None:
 
 def _not_a_number(cells: NDArray[Any]) -> Any:
     """Return the first cell that is no number, "" for an empty one, or None if there is none."""
-    if cells.ndim != 1 or cells.dtype.kind in "biu":
+    if cells.ndim != 1 or not len(cells) or cells.dtype.kind in "biu":
         return None
     if cells.dtype.kind == "f":
         return "" if np.isnan(cells).any() else None
-    for cell in cells.tolist() if cells.dtype.kind not in "Mm" else cells:
+    if cells.dtype.kind in "Mm":
+        return cells[0]
+    for cell in cells.tolist():
         try:
-            if cells.dtype.kind in "Mm" or not np.isfinite(float(cell)):
-                return cell if cells.dtype.kind in "Mm" else ""
+            if not np.isfinite(float(cell)):
+                return ""
         except (TypeError, ValueError):
             return "" if cell is None or str(cell) in ("<NA>", "NaT") else cell
     return None
 
 
-def _kind(example: Any) -> str:
-    return "text" if isinstance(example, str) else "dates or times"
-
-
-def _advice(name: Any, example: Any) -> str:
+def _what_it_is(name: Any, example: Any) -> tuple[str, str]:
+    """Return what a column holds by one of its cells, and what to do about it."""
     if not isinstance(example, str):
-        return (
+        return "dates or times", (
             "Subtract a date and divide by np.timedelta64(1, 'D'), for example, or use "
             "greedynet.fit_table(frame, target)."
         )
     if not isinstance(name, str):
-        return "Use OneHotEncoder in a pipeline, or greedynet.fit_table with a data frame."
-    return (
+        return "text", "Use OneHotEncoder in a pipeline, or greedynet.fit_table with a data frame."
+    return "text", (
         "Text is understood by greedynet.fit_table(frame, target); or declare categories by "
         f"frame.astype({{{name!r}: 'category'}}), or use OneHotEncoder in a pipeline."
     )
@@ -415,8 +400,8 @@ class EncodedBlocks:
 
     def _encoded(self, frame: Any, number: int) -> Any:
         if self.levels is None:
-            self.levels = levels_of_blocks(self._blocks, list(map(str, categories_of(frame))))
-        others = [str(name) for name in categories_of(frame) if str(name) not in self.levels]
+            self.levels = self._levels(categories_of(frame))
+        others = [name for name in categories_of(frame) if name not in self.levels]
         if others:
             raise ValueError(
                 "`X` must hold categories in the same columns of every block, got some in the "
@@ -432,24 +417,21 @@ class EncodedBlocks:
         self.booleans = booleans_of(frame)
         return frame
 
+    def _levels(self, names: list[str]) -> Levels:
+        """Return the levels of the named columns in all blocks."""
+        frames = (frame for block in self._blocks if (frame := _frame(block)) is not None)
+        found, n_rows = _counted(frames, names)
+        for name, counts in found.items():
+            if len(counts) > most_levels(n_rows):
+                raise ValueError(
+                    f"`X` must have at most {most_levels(n_rows)} categories in each column of "
+                    f"{n_rows:,} rows in blocks, got {len(counts):,} in the column {name!r}: "
+                    "leave it out, or merge rare ones."
+                )
+        return {name: LevelTable.units(counts) for name, counts in found.items()}
+
 
 def _frame(block: Any) -> Any:
     """Return the data frame of a block, None without one; errors are raised later."""
     is_block = isinstance(block, tuple | list) and len(block) > 0
     return block[0] if is_block and is_frame(block[0]) else None
-
-
-def levels_of_blocks(blocks: Iterable[Any], names: list[str]) -> Levels:
-    """Return the levels of the named columns in all blocks, which have data frames first."""
-    found: dict[str, Counter[str]] = {name: Counter() for name in names}
-    n_rows = 0
-    for frame in map(_frame, blocks) if names else ():
-        n_rows += 0 if frame is None else len(frame)
-        for name in names:
-            if frame is not None and name in frame.columns:
-                texts, empty = cell_texts(frame[name])
-                found[name].update(texts[~empty].tolist())
-                check_levels(found[name], name)
-    for name, counts in found.items():
-        check_levels(counts, name, n_rows)
-    return {name: LevelTable.units(counts) for name, counts in found.items()}

@@ -19,8 +19,8 @@ from greedynet.support.types import Float64
 from greedynet.tables.columns import Columns, Missing
 from greedynet.tables.load import known_names, with_columns
 from greedynet.tables.model import TableModel
-from greedynet.tables.readers import Table, TableError
-from greedynet.tables.scores import labelled_blocks, scores_of
+from greedynet.tables.readers import Table
+from greedynet.tables.scores import scores_of
 
 MOST_ROWS = 1000
 # Labels of rows: of arrays, and on the page.
@@ -143,13 +143,8 @@ def table_rows(
     """Read the rows of a table that have a target, with weights if those of the fit had some."""
     weights = model.about.get("weights")
     weights = weights if weights in table.names else None
-    blocks = labelled_blocks(model, table, target, missing=missing, weights=weights)
-    parts = [(X, y, w) for X, y, w, _ in blocks if len(y)]
-    if not parts:
-        raise TableError(f"{table.label} has no rows to show.")
-    X, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
-    counts = [w for *_, w in parts if w is not None]
-    return SubjectRows(X, y, table.label, np.concatenate(counts) if counts else None)
+    rows = model.labelled_rows(table, target, missing=missing, weights=weights)
+    return SubjectRows(rows.X, rows.y, table.label, rows.weights)
 
 
 def array_rows(model: TableModel, X: Any, y: Any, output: int, label: str) -> SubjectRows:

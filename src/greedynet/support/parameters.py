@@ -412,11 +412,6 @@ OF_TABLES = (
         "float",
     ),
     Option(
-        "--hold-out-by",
-        "Set aside whole groups of this column, such as patients; it is not used as an input.",
-        "COLUMN",
-    ),
-    Option(
         "--hold-out-last",
         "Set aside the last rows, for rows in order of time.",
         "SHARE",

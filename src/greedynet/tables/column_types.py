@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 from greedynet.rows.level_means import REPEATED, Folds, class_targets, has_unit_rows
 from greedynet.rows.rows import most_levels
 from greedynet.support.types import Float64
-from greedynet.tables.columns import Columns, Input, Missing, target_input
+from greedynet.tables.columns import Columns, Input, Missing
 from greedynet.tables.findings import check_present, empty_cells, split_names
 from greedynet.tables.kinds import Categories, Coded, Dates, Durations, Kind, Numbers, Truths
 from greedynet.tables.kinds.dates import DAY_FIRST
-from greedynet.tables.readers import Marks, Table, TableError
+from greedynet.tables.labelled import Target
+from greedynet.tables.readers import Table, TableError
 from greedynet.tables.readers.base import as_text
 from greedynet.tables.readers.store import as_block_column
 from greedynet.tables.roles import Roles
 from greedynet.tables.survey import Survey, decide, wording_of_input, wording_of_target
-from greedynet.tables.useless import NAMES, reasons_in_words, useless_columns
+from greedynet.tables.useless import NAMES, reasons_in_words, some_names, useless_columns
 
 _NUMBERS = Numbers()
 
@@ -32,35 +33,16 @@ class ColumnTypes:
     ----------
     inputs : Columns
         The columns to predict from.
-    classes : ndarray or None
-        The classes of the target; None for numbers.
-    target_kind : Kind
-        What the target holds unless it has classes: numbers or durations.
     assumed : tuple of str
         How cells were read that could be meant otherwise, a line each.
     left_out : tuple of str
         Columns that are no inputs because they say nothing, a line each.
-    target_gaps : tuple of str
-        Texts of the target such as "n/a" that are empty cells.
     """
 
     inputs: Columns
-    target: str
-    classes: NDArray[Any] | None
-    target_kind: Kind = Numbers()
+    target: Target
     assumed: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    target_gaps: tuple[str, ...] = ()
-
-    @property
-    def target_input(self) -> Input:
-        """The column of the target."""
-        return target_input(self.target, self.classes, self.target_kind, self.target_gaps)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of all columns, the target last."""
-        return (*self.inputs.names, self.target)
 
     @property
     def has_codes(self) -> bool:
@@ -81,7 +63,7 @@ class ColumnTypes:
         self, X: Float64, y: NDArray[Any], folds: Folds, weights: Float64 | None
     ) -> "ColumnTypes":
         """Learn the codes of categories with many levels, and put them into `X`."""
-        Y = y[:, None] if self.classes is None else class_targets(y)
+        Y = y[:, None] if self.target.classes is None else class_targets(y)
         inputs = []
         for column, part in self.inputs.split(X):
             kind = column.kind
@@ -97,8 +79,9 @@ class ColumnTypes:
 
     def learned(self, X: Float64, y: NDArray[Any]) -> "ColumnTypes":
         """Return the types with the means and the classes of the training rows."""
-        classes = None if self.classes is None else np.unique(y)
-        return replace(self, inputs=self.inputs.with_means(X), classes=classes)
+        classes = None if self.target.classes is None else np.unique(y)
+        target = replace(self.target, classes=classes)
+        return replace(self, inputs=self.inputs.with_means(X), target=target)
 
 
 def column_types(
@@ -119,7 +102,8 @@ def column_types(
     an indicator, which may turn out to be useless, if `missing` is "learn".
     """
     _check_rows(table, target, surveys[target])
-    problems, assumed, inputs = [], [], []
+    problems, inputs = [], []
+    names_of: dict[str, list[str]] = {}  # of each assumption
     left_out = useless_columns(surveys, target, {*use, *text})
     for name, found in surveys.items():
         if name == target or name in left_out:
@@ -136,9 +120,14 @@ def column_types(
             continue
         gaps, na = missing == "learn" and found.empty > 0, tuple(found.gaps)
         inputs.append(Input(name, held, gaps=gaps, na=na))
-        assumed += [f"column {name!r}: {said}"] if said else []
+        if said:
+            names_of.setdefault(said, []).append(name)
+    assumed = [
+        f"column{'s' if len(names) > 1 else ''} {some_names(names)}: {said}"
+        for said, names in names_of.items()
+    ]
     try:
-        labels, kind, said = _target(table, target, surveys[target], classes)
+        predicted, said = target_of(table, target, surveys[target], classes=classes)
         assumed += [f"target {target!r}: {said}"] if said else []
     except TableError as error:
         problems.append(str(error))
@@ -150,9 +139,10 @@ def column_types(
     if missing is None:
         _refuse_empty(table, {n: s for n, s in surveys.items() if n not in left_out})
     taken = [column.name for column in inputs]
-    if labels is not None and len(labels) > 2:
+    if predicted.classes is not None and len(predicted.classes) > 2:
+        n_targets = len(predicted.classes)
         inputs = [
-            replace(one, kind=replace(one.kind, n_targets=len(labels)))
+            replace(one, kind=replace(one.kind, n_targets=n_targets))
             if isinstance(one.kind, Coded)
             else one
             for one in inputs
@@ -162,10 +152,8 @@ def column_types(
         for column in inputs
         if column.gaps
     ]
-    lines, gaps_of_target = reasons_in_words(left_out, surveys), tuple(surveys[target].gaps)
-    return ColumnTypes(
-        Columns(tuple(inputs)), target, labels, kind, tuple(assumed), lines, gaps_of_target
-    )
+    lines = reasons_in_words(left_out, surveys)
+    return ColumnTypes(Columns(tuple(inputs)), predicted, tuple(assumed), lines)
 
 
 # Names
@@ -310,26 +298,22 @@ def _few(found: Survey) -> tuple[str, ...] | None:
     return tuple(sorted(found.distinct))
 
 
-def _target(
-    table: Table, target: str, found: Survey, classes: bool
-) -> tuple[NDArray[Any] | None, Kind, str]:
-    """Return the classes of the target or None, what it holds then, and what was assumed."""
-    if classes:
-        return _classes(table, target, found), Numbers(), ""
-    kind, said = target_kind(table.label, target, found, table.marks)
-    return (_classes(table, target, found), Numbers(), "") if kind is None else (None, kind, said)
-
-
-def target_kind(label: str, target: str, found: Survey, marks: Marks) -> tuple[Kind | None, str]:
-    """Return what numbers the target holds, None for text, and what was assumed."""
-    kind, said = decide(found, wording_of_target(label, target), DAY_FIRST, marks)
+def target_of(table: Table, name: str, found: Survey, *, classes: bool) -> tuple[Target, str]:
+    """Return what the target holds, numbers or classes, and what was assumed."""
+    kind: Kind | None = None
+    said = ""
+    if not classes:
+        kind, said = decide(found, wording_of_target(table.label, name), DAY_FIRST, table.marks)
     if isinstance(kind, Dates):
         raise TableError(
-            f"{label}: the target {target!r} holds dates, such as {kind.example(())!r}: write a "
-            "number to predict, such as the days since the first of them."
+            f"{table.label}: the target {name!r} holds dates, such as {kind.example(())!r}: write "
+            "a number to predict, such as the days since the first of them."
         )
-    # A time of day is predicted as its hours.
-    return (Durations(kind.n_parts), said) if isinstance(kind, Durations) else (kind, said)
+    if isinstance(kind, Durations):  # a time of day is predicted as its hours
+        kind = Durations(kind.n_parts)
+    if kind is None:
+        return Target(name, classes=_classes(table, name, found), gaps=tuple(found.gaps)), said
+    return Target(name, kind, gaps=tuple(found.gaps)), said
 
 
 def _classes(table: Table, target: str, found: Survey) -> NDArray[Any]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from greedynet.rows.missing import indicator_name
 from greedynet.support.types import Float64
 from greedynet.tables.findings import Findings, check_present
-from greedynet.tables.kinds import Categories, Kind, Numbers, Part, from_state
+from greedynet.tables.kinds import Kind, Numbers, Part, from_state
 from greedynet.tables.memory import means_of
 from greedynet.tables.readers import Block, Column, Marks, Table, TableError, is_in_parts
 from greedynet.tables.readers.base import AsNumbers, empty_mask, without
@@ -251,23 +251,55 @@ class Columns:
         return cls(tuple(Input.from_state(column) for column in state))
 
 
-def encoded(
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """Some rows of a table.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Inputs of the estimator; in rows that are not complete, NaN for empty cells, or zeros.
+    full : ndarray of bool, of shape (n_rows,)
+        Which rows are complete.
+    cells : dict
+        Columns by name.
+    new : dict of str to ndarray of bool
+        Where levels are ones that the training data did not contain, by the column.
+    """
+
+    X: Float64
+    full: NDArray[np.bool_]
+    cells: Block
+    new: Masks = field(default_factory=dict)
+
+
+def read_blocks(
     columns: Columns,
     table: Table,
     findings: Findings,
+    *,
     also: Sequence[str] = (),
-    out: Float64 | None = None,
     target: Input | None = None,
-) -> Iterator[tuple[Float64, Block, Masks]]:
-    """Yield the rows of a table as matrices, parts of `out` if it is given, each with its block.
+    out: Float64 | None = None,
+) -> Iterator[Encoded]:
+    """Yield the rows of a table in order, several thousand at a time, NaN for empty cells.
 
     After the first serious problem, the remaining rows are only inspected; then all problems are
-    raised as one error. The blocks include the columns `also`, as they are written, and the target.
-    The masks say where levels are new, which is warned of at the end.
+    raised as one error. New levels are warned of at the end.
+
+    Parameters
+    ----------
+    also : sequence of str
+        Columns to include in the blocks as they are written.
+    target : Input or None
+        A column to include as it is read.
+    out : ndarray of shape (n_rows, n_features) or None
+        Zeros, into which the rows are written.
     """
     columns = columns.written(table.marks)
     inputs = [*columns.of_table, *([] if target is None else [target])]
     names = list(dict.fromkeys((*(one.name for one in inputs), *also)))
+    check_present(table, names, "column")
     numbers = {
         one.name: AsNumbers(one.kind.expression, one.na)
         for one in inputs
@@ -278,18 +310,9 @@ def encoded(
         X, new = columns.encode(block, findings, start, out)
         start += len(X)
         if not findings.serious:
-            yield X, block, new
+            yield Encoded(X, np.asarray(~np.isnan(X).any(axis=1)), block, new)
     findings.check()
-    findings.warn_of_new_levels()
-
-
-def target_input(
-    name: str, classes: NDArray[Any] | None, kind: Kind, na: Sequence[str] = ()
-) -> Input:
-    """Return the column of the target: of numbers, or of classes, whose texts stay as they are."""
-    if classes is None or classes.dtype.kind in "iuf":
-        return Input(name, Numbers() if classes is not None else kind, na=tuple(na))
-    return Input(name, Categories(tuple(map(str, classes.tolist()))))
+    findings.warn_of_new()
 
 
 _Ways = Literal["learn", "drop", "mean"]
@@ -307,28 +330,6 @@ def is_table(given: Any) -> bool:
     """Whether something is a table, or names one; a matrix is not."""
     known = isinstance(given, str | os.PathLike | Mapping) or is_in_parts(given)
     return known or hasattr(given, "columns") or hasattr(given, "blocks")
-
-
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """Some rows of a table.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Inputs of the estimator, zeros in rows that are not complete.
-    full : ndarray of bool, of shape (n_rows,)
-        Which rows are complete.
-    cells : dict
-        Columns by name.
-    new : dict of str to ndarray of bool
-        Where levels are ones that the training data did not contain, by the column.
-    """
-
-    X: Float64
-    full: NDArray[np.bool_]
-    cells: Block
-    new: Masks = field(default_factory=dict)
 
 
 def joined(columns: Columns, parts: Iterable[Encoded]) -> Encoded:
@@ -357,44 +358,38 @@ def blanked(values: NDArray[Any], full: NDArray[np.bool_], blank: Any = np.nan) 
     return found
 
 
+def filled_means(columns: Columns, missing: Missing) -> Float64 | None:
+    """Return the means that replace empty cells; None if none are replaced."""
+    means = columns.means
+    if missing == "mean" and len(means) != columns.n_features:
+        raise TableError(
+            "The model does not know the means of its training data, because it was not fitted "
+            "on a table: fill in the empty cells."
+        )
+    return means if missing in ("learn", "mean") and len(means) else None
+
+
 def encode_blocks(
-    columns: Columns,
-    table: Table,
-    *,
-    missing: Missing = None,
-    also: Sequence[str] = (),
-    target: Input | None = None,
+    columns: Columns, table: Table, *, missing: Missing = None, also: Sequence[str] = ()
 ) -> Iterator[Encoded]:
     """Yield the rows of a table in order, several thousand at a time.
 
     Parameters
     ----------
     missing : {"learn", "drop", "mean"} or None
-        How to treat empty cells: as learned, which is an error in columns without empty cells in
-        training; leave the row incomplete; as learned, and elsewhere insert the mean of the
-        training data; or raise an error.
+        How to treat empty cells: as learned, and elsewhere insert the mean of the training data,
+        which is warned of; leave the row incomplete; the same as the first without a warning; or
+        raise an error.
     also : sequence of str
         Columns to include in the blocks as they are written.
-    target : Input or None
-        A column to include as it is read.
     """
-    beside = also if target is None else (*also, target.name)
-    check_present(table, (*columns.names, *beside), "column")
-    fill = missing in ("learn", "mean")
-    means = columns.means
-    if missing == "mean" and len(means) != len(columns.features):
-        raise TableError(
-            "The model does not know the means of its training data, because it was not fitted "
-            "on a table: fill in the empty cells."
-        )
-    findings = Findings(
-        table.label,
-        empty_is_fine=missing in ("drop", "mean"),
-        learned_gaps=columns.learned_gaps if missing == "learn" else None,
-    )
-    for X, block, new in encoded(columns, table, findings, also, target=target):
-        empty = np.isnan(X)
-        full = np.asarray(fill | ~empty.any(axis=1))
-        if empty.any():
-            X = np.where(empty, means, X) if fill else np.where(full[:, None], X, 0.0)
-        yield Encoded(X, full, block, new)
+    means = filled_means(columns, missing)
+    findings = Findings(table.label, missing, columns.learned_gaps)
+    for rows in read_blocks(columns, table, findings, also=also):
+        if rows.full.all():
+            yield rows
+        elif means is not None:
+            X = np.where(np.isnan(rows.X), means, rows.X)
+            yield replace(rows, X=X, full=np.ones(len(X), dtype=np.bool_))
+        else:
+            yield replace(rows, X=np.where(rows.full[:, None], rows.X, 0.0))

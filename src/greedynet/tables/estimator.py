@@ -13,29 +13,30 @@ from greedynet.support.parameters import NUMBERS, PARAMETERS
 from greedynet.tables.column_types import ColumnTypes
 from greedynet.tables.columns import Columns, Input
 from greedynet.tables.hold_out import guess_of
+from greedynet.tables.labelled import LabelledRows
 from greedynet.tables.memory import by_steps
 from greedynet.tables.readers import TableError
 from greedynet.tables.roles import forward_in_time, weights_by_class
 from greedynet.tables.scores import measure_of, scores_of
-from greedynet.tables.training import Aside, FitRows, TrainingRows
+from greedynet.tables.training import Aside, FitRows
 
 
 def estimator_of(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
     """Return a regressor or a classifier, whichever suits the target, not fitted yet."""
     parameters = by_feature(types.inputs, parameters)
-    if types.classes is None:
+    if types.target.classes is None:
         _check_of_numbers(types, parameters)
         return GreedyNetRegressor(**parameters)
     of_numbers = {parameter.name for parameter in PARAMETERS if parameter.of == NUMBERS}
     wrong = next((name for name in parameters if name in of_numbers), None)
     if wrong is not None:
         raise TableError(
-            f"`{wrong}` applies to a target of numbers, but {types.target!r} contains classes: "
-            "omit it."
+            f"`{wrong}` applies to a target of numbers, but {types.target.name!r} contains "
+            "classes: omit it."
         )
     by_class = parameters.get("class_weight")
     if isinstance(by_class, Mapping):
-        by_class = weights_by_class(by_class, types.classes, types.target)
+        by_class = weights_by_class(by_class, types.target.classes, types.target.name)
         parameters = {**parameters, "class_weight": by_class}
     return GreedyNetClassifier(**parameters)
 
@@ -43,7 +44,7 @@ def estimator_of(types: ColumnTypes, parameters: dict[str, Any]) -> Any:
 def _check_of_numbers(types: ColumnTypes, parameters: dict[str, Any]) -> None:
     if parameters.get("class_weight") is not None:
         raise TableError(
-            f"`class_weight` applies to a target of classes, but {types.target!r} contains "
+            f"`class_weight` applies to a target of classes, but {types.target.name!r} contains "
             "numbers: omit it, or write `classes=True`."
         )
 
@@ -80,7 +81,7 @@ def _fit(estimator: Any, rows: FitRows) -> None:
 
 
 @contextmanager
-def knowing_later(estimator: Any, later: TrainingRows | None) -> Iterator[None]:
+def knowing_later(estimator: Any, later: LabelledRows | None) -> Iterator[None]:
     """Let intervals and sets of a fit take account of rows set aside because they come later.
 
     New rows are at least as far ahead, further than the rows that folds hold out.
@@ -99,12 +100,12 @@ def name_features(estimator: Any, names: tuple[str, ...]) -> None:
     estimator.network_ = replace(estimator.network_, feature_names=names)
 
 
-def _folds_by_groups(data: TrainingRows, held: TrainingRows | None) -> bool:
+def _folds_by_groups(data: LabelledRows, held: LabelledRows | None) -> bool:
     """Whether there are folds, which keep groups together."""
     return data.groups is not None and held is None and len(np.unique(data.groups)) > 1
 
 
-def scores_on(estimator: Any, data: TrainingRows) -> dict[str, Any]:
+def scores_on(estimator: Any, data: LabelledRows) -> dict[str, Any]:
     """Return the scores of a fitted estimator on some rows."""
     p = None
     if isinstance(estimator, GreedyNetClassifier):
@@ -112,7 +113,7 @@ def scores_on(estimator: Any, data: TrainingRows) -> dict[str, Any]:
     return scores_of(estimator, data.y, by_steps(estimator.predict, data.X), p, data.weights)
 
 
-def scores_aside(estimator: Any, data: TrainingRows, aside: Aside) -> dict[str, Any]:
+def scores_aside(estimator: Any, data: LabelledRows, aside: Aside) -> dict[str, Any]:
     """Return the scores on the rows set aside, with that of a constant."""
     found = scores_on(estimator, aside.rows)
     measure = measure_of(found)

@@ -29,24 +29,25 @@ class Occurrences:
     def __str__(self) -> str:
         return f"{self.count:,} {'row' if self.count == 1 else 'rows'}, first data row {self.first}"
 
+    @property
+    def cells_text(self) -> str:
+        """How many cells there are."""
+        return f"{self.count:,} {'cell' if self.count == 1 else 'cells'}"
+
 
 class Findings:
     """Problems in the cells of a table.
 
-    `learned_gaps` are columns with empty cells in training, in which they are no problem; None if
-    that does not matter.
+    Empty cells are none unless `missing` is None; with "learn", those of other columns than
+    `learned_gaps` are warned of.
     """
 
     def __init__(
-        self,
-        label: str,
-        *,
-        empty_is_fine: bool = False,
-        learned_gaps: Collection[str] | None = None,
+        self, label: str, missing: str | None = None, learned_gaps: Collection[str] = ()
     ) -> None:
         self._label = label
-        self._learned_gaps = None if learned_gaps is None else frozenset(learned_gaps)
-        self._fine = {"empty", "unknown"} if empty_is_fine else {"unknown"}
+        self._learned_gaps = frozenset(learned_gaps) if missing == "learn" else None
+        self._fine = {"unknown"} if missing is None else {"unknown", "empty"}
         self._tallies: dict[str, dict[str, Occurrences]] = {}
 
     def note(
@@ -60,7 +61,7 @@ class Findings:
     ) -> None:
         """Record a problem, "empty" or a key of `_COMPLAINTS`, in rows of a block."""
         rows = np.flatnonzero(where)
-        if not len(rows) or (what == "empty" and name in (self._learned_gaps or ())):
+        if not len(rows):
             return
         first = Occurrences(0, start + int(rows[0]) + 1, wanted)
         tally = self._tallies.setdefault(what, {}).setdefault(name, first)
@@ -81,26 +82,28 @@ class Findings:
         """Raise an error for the most serious problem."""
         for what in (*_COMPLAINTS, "empty"):
             if what in self._tallies and what not in self._fine:
-                said = _complaint(what, self._tallies[what])
-                if what == "empty" and self._learned_gaps is not None:
-                    said = said.replace("empty cells:", "empty cells where training had none:")
-                raise TableError(f"{self._label}: {said}")
+                raise TableError(f"{self._label}: {_complaint(what, self._tallies[what])}")
 
-    def warn_of_new_levels(self) -> None:
-        """Say once which columns have levels that the training data did not contain."""
-        found = [
-            f"{tally.count:,} {'cell' if tally.count == 1 else 'cells'} of {name!r}, such as "
-            f"{next(iter(tally.cells))!r}"
+    def warn_of_new(self) -> None:
+        """Say once which columns have levels or empty cells and had none like them in training."""
+        levels = [
+            f"{tally.cells_text} of {name!r}, such as {next(iter(tally.cells))!r}"
             for name, tally in self.tallies("unknown").items()
         ]
+        gaps = [
+            f"{tally.cells_text} of {name!r}"
+            for name, tally in self.tallies("empty").items()
+            if self._learned_gaps is not None and name not in self._learned_gaps
+        ]
+        values = "the training data did not contain the values of"
+        self._warn(values, levels, "they are predicted like rare values, or like the average")
+        self._warn("empty, as none was in training, are", gaps, "they are replaced by the mean")
+
+    def _warn(self, before: str, found: Sequence[str], after: str) -> None:
         if found:
             listed = "; ".join(found[:_SHOWN]) + ("; ..." if len(found) > _SHOWN else "")
-            warnings.warn(
-                f"{self._label}: the training data did not contain the values of {listed}: they "
-                "are predicted like rare values, or like the average.",
-                TableWarning,
-                stacklevel=2,
-            )
+            said = f"{self._label}: {before} {listed}: {after}."
+            warnings.warn(said, TableWarning, stacklevel=3)
 
 
 _COMPLAINTS = {

@@ -18,6 +18,7 @@ from greedynet.tables.estimator import fitted, scores_aside, scores_on
 from greedynet.tables.findings import check_present
 from greedynet.tables.hold_out import HoldOut, held_out_record
 from greedynet.tables.kinds.dates import ORDERS
+from greedynet.tables.labelled import LabelledRows, read_filled, read_rows
 from greedynet.tables.memory import OF_DUCKDB, limit_of, matrix_bytes
 from greedynet.tables.model import TableModel
 from greedynet.tables.notices import notices
@@ -25,7 +26,7 @@ from greedynet.tables.readers import Table, TableError, open_table, reading_reco
 from greedynet.tables.roles import Roles
 from greedynet.tables.survey import survey
 from greedynet.tables.totals import leave_out_totals
-from greedynet.tables.training import Aside, FitRows, TrainingRows, read_rows, with_units
+from greedynet.tables.training import Aside, FitRows, with_units
 
 
 def fit_table(
@@ -34,7 +35,6 @@ def fit_table(
     *,
     validate: Any = None,
     hold_out: float | None = None,
-    hold_out_by: str | None = None,
     hold_out_last: float | None = None,
     groups: str | None = None,
     weights: str | None = None,
@@ -83,9 +83,6 @@ def fit_table(
     hold_out : float or None, default=None
         Share of the rows to set aside, such as 0.2: they take no part in the fit, and show how good
         it is. A report on the same table shows them.
-    hold_out_by : str or None, default=None
-        Column of groups, such as patients, which are set aside as a whole: `hold_out` of the rows,
-        or a fifth. It is not an input, and the width is chosen by folds that keep groups together.
     hold_out_last : float or None, default=None
         Share of the rows to set aside at the end of the table, for rows in order of time.
     groups : str or None, default=None
@@ -154,10 +151,10 @@ def fit_table(
     began = perf_counter()
     check_missing(missing)
     _check_dates(dates)
-    roles = Roles.of(groups, weights, time, hold_out_by, dates)
+    roles = Roles.of(groups, weights, time, dates)
     roles.check_choice(parameters, validate)
-    hold = HoldOut.of(hold_out, hold_out_by, hold_out_last, roles)
-    limit, seed = limit_of(memory_limit), _seed(parameters)
+    hold, seed = HoldOut.of(hold_out, hold_out_last, roles), _seed(parameters)
+    limit = limit_of(memory_limit)
     opened = partial(
         open_table,
         separator=separator,
@@ -170,49 +167,42 @@ def fit_table(
         memory_limit=limit * OF_DUCKDB,
     )
 
+    # What the columns hold.
     table, target = opened(source), str(target)
-    use = as_names(use, table)
-    check_present(table, use, "column")
-    as_text = {*as_names(text, table), *roles.names, *([target] if classes else [])}
     if decimal is None and thousands is None:
-        table.read_numbers([name for name in table.names if name not in as_text])
+        texts = {*as_names(text, table), *roles.names, *([target] if classes else [])}
+        table.read_numbers([name for name in table.names if name not in texts])
     totals = "" if keep_totals else leave_out_totals(table)
-    types, noticed = _surveyed(
-        table,
-        input_names(table, target, as_names(ignore, table), as_names(text, table), roles),
-        target,
-        text=as_names(text, table),
-        use=[*use, *roles.names],
-        classes=classes,
-        missing=missing,
-        dates=dates,
-    )
-    is_large = matrix_bytes(table.n_rows, len(types.inputs.features)) > limit
+    how: dict[str, Any] = {"classes": classes, "missing": missing, "dates": dates}
+    types, noticed = _surveyed(table, target, roles, ignore=ignore, text=text, use=use, **how)
+
+    # The rows, and those set aside.
+    is_large = matrix_bytes(table.n_rows, types.inputs.n_features) > limit
     if is_large:
-        _check_large(parameters, table.n_rows, hold_out_by=hold_out_by, **roles.record())
+        _check_large(parameters, table.n_rows, roles)
         if on_stage is not None:
             on_stage(f"reading in blocks: {table.n_rows:,} rows")
-    data = read_rows(table, types, missing, roles, on_disk=is_large)
+    data = read_rows(types.inputs, types.target, table, missing, roles, on_disk=is_large)
     table.release()
     _check_enough(table, data)
-    data, aside = _set_aside(data, hold, seed, classes=types.classes is not None)
+    data, aside = _set_aside(data, hold, seed, classes=types.target.classes is not None)
 
-    def validation(types: ColumnTypes) -> TrainingRows | None:
-        if validate is None:
-            return None
-        return _validation_rows(opened(validate), types, missing, roles)
-
+    # Fits to them, of which one is kept.
+    held = partial(_validation_rows, opened, validate, missing=missing, weights=roles.weights)
     units = with_units(types, data, aside)
-    rows = [FitRows.learned(types, data, aside, validation, seed)]
-    rows += [] if units is None else [FitRows.learned(*units, validation, seed)]
-    best, estimator = _best_fit(rows, parameters, progress, on_stage, only_one=is_large)
+    rows = FitRows.learned(types, data, aside, held, seed)
+    others = [] if units is None else [FitRows.learned(*units, held, seed)]
+    only_one = is_large or parameters.get("max_seconds") is not None
+    fit = partial(fitted, parameters=parameters, progress=progress, on_stage=on_stage)
+    best, estimator = (rows, fit(rows)) if only_one else _best_fit(fit, rows, others)
+
     about = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "source": table.label,
         "assumed": list(types.assumed),
         "noticed": [*([f"{table.label}: {totals}"] if totals else []), *noticed],
         "totals": bool(totals),
-        "reading": reading_record(table, types.target_kind.state(), types.target_gaps),
+        "reading": reading_record(table, types.target.kind.state(), types.target.gaps),
         **roles.record(),
         **_about_rows(best, estimator),
         "seconds": perf_counter() - began,
@@ -222,40 +212,42 @@ def fit_table(
 
 
 def _surveyed(
-    table: Table, names: Sequence[str], target: str, **how: Any
+    table: Table,
+    target: str,
+    roles: Roles,
+    *,
+    ignore: str | Sequence[str],
+    text: str | Sequence[str],
+    use: str | Sequence[str],
+    **how: Any,
 ) -> tuple[ColumnTypes, list[str]]:
     """Return what the columns hold, and what is noticed; warn of what is assumed."""
+    use, text = as_names(use, table), as_names(text, table)
+    check_present(table, use, "column")
+    names = input_names(table, target, as_names(ignore, table), text, roles)
     found = survey(table, [*names, target])
-    types = column_types(table, found, target, **how)
+    types = column_types(table, found, target, text, use=[*use, *roles.names], **how)
     for line in types.assumed:
         warnings.warn(f"{table.label}: {line}.", TableWarning, stacklevel=3)
     return types, notices(table, found, types)
 
 
 def _best_fit(
-    rows: Sequence[FitRows],
-    parameters: dict[str, Any],
-    progress: Callable[[int, float], None] | None,
-    on_stage: Callable[[str], None] | None,
-    *,
-    only_one: bool,
+    fit: Callable[[FitRows], Any], rows: FitRows, others: Sequence[FitRows]
 ) -> tuple[FitRows, Any]:
     """Return the rows and the fit of the smallest expected error, and the mean alone for gaps.
 
-    `only_one` fit is made of large tables, and where `max_seconds` is given; a checkpoint is of
-    the first one.
+    A checkpoint is of the first fit.
     """
-    best, estimator = rows[0], fitted(rows[0], parameters, progress, on_stage)
-    if only_one or parameters.get("max_seconds") is not None:
-        return best, estimator
+    best, estimator = rows, fit(rows)
     with checkpoint(None):
-        for other in rows[1:]:
-            found = fitted(other, parameters, progress, on_stage)
+        for other in others:
+            found = fit(other)
             if expects_less(found, estimator):
                 best, estimator = other, found
         if best.indicators.any():
             other = best.without_indicators()
-            found = fitted(other, parameters, progress, on_stage)
+            found = fit(other)
             if expects_less(found, estimator):
                 best, estimator = other, found
     return best, estimator
@@ -284,11 +276,11 @@ def _check_dates(order: str | None) -> None:
 _IN_MEMORY = {"cv": (None,), "search": (None, "continuous")}
 
 
-def _check_large(parameters: dict[str, Any], n_rows: int, **columns: str | None) -> None:
+def _check_large(parameters: dict[str, Any], n_rows: int, roles: Roles) -> None:
     """Raise an error for what needs all rows in memory, such as columns of groups, by argument."""
-    columns.pop("weights", None)
-    of_estimator = {name: parameters.get(name) for name in _IN_MEMORY}
-    for name, value in {**columns, **of_estimator}.items():
+    given = {"groups": roles.groups, "time": roles.time}
+    given |= {name: parameters.get(name) for name in _IN_MEMORY}
+    for name, value in given.items():
         if not any(value is fine or value == fine for fine in _IN_MEMORY.get(name, (None,))):
             raise TableError(
                 f"`{name}` needs all rows in memory, got {name}={value!r} for {n_rows:,} rows that "
@@ -299,7 +291,7 @@ def _check_large(parameters: dict[str, Any], n_rows: int, **columns: str | None)
 # Rows
 
 
-def _check_enough(table: Table, data: TrainingRows) -> None:
+def _check_enough(table: Table, data: LabelledRows) -> None:
     if len(data) < 2:
         raise TableError(
             f"{table.label} has {len(data)} rows without empty cells, and a fit needs at least "
@@ -308,8 +300,8 @@ def _check_enough(table: Table, data: TrainingRows) -> None:
 
 
 def _set_aside(
-    data: TrainingRows, hold: HoldOut | None, seed: int, *, classes: bool
-) -> tuple[TrainingRows, Aside | None]:
+    data: LabelledRows, hold: HoldOut | None, seed: int, *, classes: bool
+) -> tuple[LabelledRows, Aside | None]:
     """Return the rows to learn from, and those set aside."""
     if hold is None:
         return data, None
@@ -324,11 +316,14 @@ def _seed(parameters: dict[str, Any]) -> int:
 
 
 def _validation_rows(
-    table: Table, types: ColumnTypes, missing: Missing, roles: Roles
-) -> TrainingRows:
-    weighted = Roles(weights=roles.weights)
-    check_present(table, [*types.names, *weighted.names], "column")
-    held = read_rows(table, types, missing, weighted).filled(types.inputs.means)
-    if not len(held):
-        raise TableError(f"{table.label} has no rows without empty cells.")
-    return held
+    opened: Callable[[Any], Table],
+    source: Any,
+    types: ColumnTypes,
+    *,
+    missing: Missing,
+    weights: str | None,
+) -> LabelledRows | None:
+    """Return the validation rows, if there are some, with means of the training rows for gaps."""
+    if source is None:
+        return None
+    return read_filled(types.inputs, types.target, opened(source), missing, Roles(weights=weights))

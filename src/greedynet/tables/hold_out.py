@@ -17,8 +17,6 @@ from greedynet.tables.scores import rmse
 
 Mask = NDArray[np.bool_]
 
-_SHARE = 0.2
-
 
 @dataclass(frozen=True)
 class HoldOut:
@@ -34,12 +32,10 @@ class HoldOut:
     time: str | None = None
 
     @staticmethod
-    def of(
-        share: float | None, by: str | None, last: float | None, roles: Roles = NO_ROLES
-    ) -> "HoldOut | None":
+    def of(share: float | None, last: float | None, roles: Roles = NO_ROLES) -> "HoldOut | None":
         """Return what was asked for, or None; raise an error for what cannot be.
 
-        `share`, `by` and `last` are `hold_out`, `hold_out_by` and `hold_out_last` of `fit_table`.
+        `share` and `last` are `hold_out` and `hold_out_last` of `fit_table`.
         """
         for name, value in (("hold_out", share), ("hold_out_last", last)):
             if value is not None and not 0 < value < 1:
@@ -47,23 +43,19 @@ class HoldOut:
                     f"`{name}` must be a share of the rows between 0 and 1, got {value}: write 0.2 "
                     "for a fifth."
                 )
-        if last is not None and (share is not None or by is not None):
-            other = "hold_out" if share is not None else "hold_out_by"
+        if last is None:
+            return None if share is None else HoldOut(float(share), roles.groups, time=roles.time)
+        if share is not None:
             raise TableError(
-                f"`hold_out_last` must be given without `{other}`, got both: the last rows are "
-                "neither random rows nor whole groups. Omit one of them."
+                "`hold_out_last` must be given without `hold_out`, got both: the last rows are "
+                "no random rows. Omit one of them."
             )
-        if last is not None and (roles.groups is not None or roles.time is not None):
+        if roles.groups is not None or roles.time is not None:
             raise TableError(
                 f"`hold_out_last` must be given without `{'time' if roles.time else 'groups'}`, "
                 "which decides which rows are set aside: write `hold_out`."
             )
-        if last is not None:
-            return HoldOut(float(last), last=True)
-        if share is None and by is None:
-            return None
-        share = _SHARE if share is None else float(share)
-        return HoldOut(share, roles.groups if by is None else str(by), time=roles.time)
+        return HoldOut(float(last), last=True)
 
     @property
     def is_later(self) -> bool:
@@ -97,7 +89,7 @@ class HoldOut:
             chosen = self._groups(groups, np.random.default_rng(seed))
         else:
             strata = y if classes else np.zeros(len(y))
-            chosen = self.random_rows(strata, np.random.default_rng(seed))
+            chosen = self._random_rows(strata, np.random.default_rng(seed))
         self._check(chosen, y, classes=classes)
         return chosen
 
@@ -109,7 +101,7 @@ class HoldOut:
             )
         return latest(times, self.share)
 
-    def random_rows(self, strata: NDArray[Any], rng: np.random.Generator) -> Mask:
+    def _random_rows(self, strata: NDArray[Any], rng: np.random.Generator) -> Mask:
         """Return rows that are evenly spaced among all, in random order within each class."""
         codes = np.unique(strata, return_inverse=True)[1]
         order = np.lexsort((rng.random(len(codes)), codes))
@@ -124,8 +116,8 @@ class HoldOut:
         names, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
         if len(names) < 2:
             raise TableError(
-                f"`hold_out_by` must be a column with at least two groups, but {self.by!r} is "
-                f"{names[0]!r} in every row: write `hold_out` for random rows."
+                f"`groups` must be a column with at least two groups, but {self.by!r} is "
+                f"{names[0]!r} in every row: omit it for random rows."
             )
         order = rng.permutation(len(names))
         before = np.cumsum(sizes[order]) - 0.5 * sizes[order]
@@ -133,25 +125,16 @@ class HoldOut:
         return np.isin(codes, order[:n_groups])
 
     def _check(self, chosen: Mask, y: NDArray[Any], *, classes: bool) -> None:
-        self.check_sizes(len(y), int(chosen.sum()))
-        if classes:
-            self.check_classes(set(y[chosen].tolist()), set(y[~chosen].tolist()), self.time)
-
-    @staticmethod
-    def check_sizes(n_rows: int, n_held: int) -> None:
-        """Raise an error if no row is held out, or too few are left."""
+        """Raise an error if no row is held out, too few are left, or some class is not learned."""
+        n_rows, n_held = len(y), int(chosen.sum())
         if not n_held or n_rows - n_held < 2:
             raise TableError(
                 f"Of {n_rows:,} rows, {n_held:,} would be held out and {n_rows - n_held:,} left to "
                 "fit, which needs at least two: choose another share, or give more rows."
             )
-
-    @staticmethod
-    def check_classes(held: set[Any], learned: set[Any], time: str | None = None) -> None:
-        """Raise an error if rows held out have classes that no other row has."""
-        new = sorted(held - learned)
+        new = sorted(set(y[chosen].tolist()) - set(y[~chosen].tolist())) if classes else []
         if new:
-            advice = "random ones by `hold_out`" if time is None else "omit `time`"
+            advice = "random ones by `hold_out`" if self.time is None else "omit `time`"
             raise TableError(
                 f"The rows held out contain the class {new[0]!r}, which no other row has, so it "
                 f"cannot be learned: hold out fewer rows, or {advice}."
@@ -160,17 +143,9 @@ class HoldOut:
 
 def held_out_record(hold: HoldOut, chosen: Mask, y: NDArray[Any]) -> dict[str, Any]:
     """Return plain values by which the rows can be found again in the same table."""
-    check = CheckSum()
-    check.add(y)
-    return packed_record(hold, np.packbits(chosen), int(chosen.sum()), len(chosen), check.value)
-
-
-def packed_record(
-    hold: HoldOut, bits: NDArray[np.uint8], n_held: int, n_rows: int, check: int
-) -> dict[str, Any]:
-    """Return the record of rows whose mask is given by its bits, and their check sum."""
-    packed = base64.b64encode(zlib.compress(bits.tobytes(), 9)).decode("ascii")
-    return {"rows": n_held, "how": hold.words, "of": n_rows, "check": check, "mask": packed}
+    packed = base64.b64encode(zlib.compress(np.packbits(chosen).tobytes(), 9)).decode("ascii")
+    which = {"of": len(chosen), "check": _check_sum(y), "mask": packed}
+    return {"rows": int(chosen.sum()), "how": hold.words, **which}
 
 
 def without_scores(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -188,29 +163,17 @@ def held_out_mask(record: Mapping[str, Any] | None, y: NDArray[Any]) -> Mask | N
     """Return which rows were set aside, or None unless these are the rows of the fit."""
     if record is None:
         return None
-    check = CheckSum()
-    check.add(y)
-    if record["of"] != len(y) or record["check"] != check.value:
+    if record["of"] != len(y) or record["check"] != _check_sum(y):
         return None
     raw = np.frombuffer(zlib.decompress(base64.b64decode(record["mask"])), dtype=np.uint8)
     return np.unpackbits(raw, count=len(y)).astype(bool)
 
 
-class CheckSum:
-    """A check sum of targets, which may be added in blocks."""
-
-    def __init__(self) -> None:
-        self.value = 0
-        self._is_first = True
-
-    def add(self, y: NDArray[Any]) -> None:
-        """Add the targets of some rows."""
-        if y.dtype.kind in "biuf":
-            data = np.ascontiguousarray(y, dtype=np.float64).tobytes()
-        else:
-            text = "\n".join(map(str, y.tolist()))
-            data = (text if self._is_first else f"\n{text}").encode("utf-8")
-        self.value, self._is_first = zlib.crc32(data, self.value), False
+def _check_sum(y: NDArray[Any]) -> int:
+    """Return a check sum of targets."""
+    if y.dtype.kind in "biuf":
+        return zlib.crc32(np.ascontiguousarray(y, dtype=np.float64).tobytes())
+    return zlib.crc32("\n".join(map(str, y.tolist())).encode("utf-8"))
 
 
 def guess_of(

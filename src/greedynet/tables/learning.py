@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from greedynet.support.phrases import number, percent, plural, score_name
 from greedynet.support.types import Float64
-from greedynet.tables.column_types import target_kind
+from greedynet.tables.column_types import target_of
 from greedynet.tables.columns import Missing
-from greedynet.tables.findings import check_present
+from greedynet.tables.findings import Findings, check_present
 from greedynet.tables.fit import fit_table
 from greedynet.tables.hold_out import HoldOut
 from greedynet.tables.readers import Table, TableError, open_table
-from greedynet.tables.readers.base import as_text, without
+from greedynet.tables.readers.base import as_text
 from greedynet.tables.readers.doors import FrameTable
 from greedynet.tables.scores import evaluate, measure_of
 from greedynet.tables.survey import survey
@@ -102,7 +102,7 @@ def learning_curve(
     target: str,
     *,
     repeats: int = 3,
-    hold_out_by: str | None = None,
+    groups: str | None = None,
     separator: str | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
@@ -124,8 +124,8 @@ def learning_curve(
     repeats : int, default=3
         How often another fifth of the rows is held out; with less than two, nothing can be said
         about chance.
-    hold_out_by : str or None, default=None
-        Column of groups that are held out as a whole.
+    groups : str or None, default=None
+        Column of groups, which are held out as a whole, and kept together in the folds of each fit.
     separator, decimal, thousands, encoding, na, sheet, query
         As for `fit_table`.
     on_fit : callable or None, default=None
@@ -152,18 +152,18 @@ def learning_curve(
     how: dict[str, Any] = {"thousands": thousands, "encoding": encoding}
     how |= {"na": na, "sheet": sheet, "query": query}
     table, target = open_table(source, separator, decimal, **how), str(target)
-    check_present(table, [target, *([] if hold_out_by is None else [hold_out_by])], "column")
+    check_present(table, [target, *([] if groups is None else [groups])], "column")
     columns = _in_memory(table)
-    labels, classes = _labels(table, target, columns, classes=bool(options.get("classes")))
-    if hold_out_by is not None:
-        ignored = options.pop("ignore", ())
-        ignored = [ignored] if isinstance(ignored, str) else list(ignored)
-        options["ignore"] = [*ignored, hold_out_by]
-    options["na"] = na
-    groups = None if hold_out_by is None else as_text(columns[hold_out_by])
-    hold, found, sizes = HoldOut(_HELD_OUT, hold_out_by), [], np.zeros(0, dtype=np.intp)
+    found = survey(table, [target])[target]
+    predicted, _ = target_of(table, target, found, classes=bool(options.get("classes")))
+    cells, findings = columns[target], Findings(table.label, "drop")
+    labels, _ = predicted.read(cells, predicted.column, findings, 0)
+    classes = predicted.classes is not None
+    options |= {"na": na, "groups": groups}
+    members = None if groups is None else as_text(columns[groups])
+    hold, rows_of_errors, sizes = HoldOut(_HELD_OUT, groups), [], np.zeros(0, dtype=np.intp)
     for repeat in range(repeats):
-        mask = hold.mask(labels, groups, repeat, classes=classes)
+        mask = hold.mask(labels, members, repeat, classes=classes)
         order = np.random.default_rng(repeat).permutation(np.flatnonzero(~mask))
         if classes:
             order = _every_class_first(order, labels)
@@ -176,9 +176,10 @@ def learning_curve(
                 on_fit(size)
             part = _taken(columns, order[:size], table.label)
             errors.append(_errors(part, held, target, options))
-        found.append(errors)
-    measure = found[0][0][2]
-    held_out, training = np.moveaxis(np.array([[e[:2] for e in row] for row in found]), 2, 0)
+        rows_of_errors.append(errors)
+    measure = rows_of_errors[0][0][2]
+    pairs = np.array([[error[:2] for error in row] for row in rows_of_errors])
+    held_out, training = np.moveaxis(pairs, 2, 0)
     return LearningCurve(sizes, held_out, training, measure)
 
 
@@ -215,21 +216,6 @@ def _in_memory(table: Table) -> dict[str, NDArray[Any]]:
 
 def _taken(columns: dict[str, NDArray[Any]], rows: NDArray[np.intp], label: str) -> Table:
     return FrameTable({name: cells[rows] for name, cells in columns.items()}, label)
-
-
-def _labels(
-    table: Table, target: str, columns: dict[str, NDArray[Any]], *, classes: bool
-) -> tuple[NDArray[Any], bool]:
-    """Return targets as numbers or text, and whether they are classes."""
-    cells, found = columns[target], survey(table, [target])[target]
-    kind = None
-    if not (found.text and classes):
-        kind, _ = target_kind(table.label, target, found, table.marks)
-    if kind is None:
-        return as_text(cells), True
-    numbers = np.zeros((len(cells), 1))
-    kind.encode(without(cells, tuple(found.gaps)), numbers)
-    return numbers[:, 0], classes
 
 
 def _every_class_first(order: NDArray[np.intp], labels: NDArray[Any]) -> NDArray[np.intp]:

@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -28,12 +29,15 @@ from greedynet.tables.columns import (
     is_table,
     joined,
 )
+from greedynet.tables.findings import check_present
 from greedynet.tables.hold_out import without_scores
-from greedynet.tables.kinds import Kind, Numbers, from_state
-from greedynet.tables.readers import Table, open_as_fitted
-from greedynet.tables.scores import labelled_rows
+from greedynet.tables.kinds import Numbers, from_state
+from greedynet.tables.labelled import LabelledRows, Target, read_filled
+from greedynet.tables.readers import Table, TableError, open_as_fitted
+from greedynet.tables.roles import Roles
 from greedynet.tables.stored import table_of
 from greedynet.tables.summary import expectation_of, summary_of
+from greedynet.tables.totals import leave_out_totals
 
 KIND = "TableModel"
 
@@ -84,29 +88,12 @@ class TableModel:
         return self.estimator.classes_ if isinstance(self.estimator, GreedyNetClassifier) else None
 
     @property
-    def target_kind(self) -> Kind:
-        """What the target holds if it has no classes: how its cells are read as numbers."""
-        stored = (self.about.get("reading") or {}).get("target")
-        return Numbers() if stored is None else from_state(stored)
-
-    @property
-    def target_gaps(self) -> tuple[str, ...]:
-        """Texts of the target such as "n/a" that are empty cells."""
-        return tuple((self.about.get("reading") or {}).get("target_gaps", ()))
-
-    @property
     def expectation(self) -> Expectation | None:
         """The errors to expect on new rows; None if nothing is known about any rows."""
         return expectation_of(self)
 
     def summary(self) -> str:
-        """Return the errors to expect on new rows, and what was fitted to what, as text.
-
-        Returns
-        -------
-        text : str
-            Of several lines, the errors first.
-        """
+        """Return the errors to expect on new rows, and then what was fitted to what, in lines."""
         return summary_of(self)
 
     def predict(self, X: Any, return_std: bool = False, *, missing: Missing = None) -> Any:
@@ -122,10 +109,10 @@ class TableModel:
         return_std : bool, default=False
             For numbers, whether to return the standard deviations of the errors to expect, too.
         missing : {"learn", "drop", "mean"} or None, default=None
-            How to treat empty cells of a table. "mean": as learned in columns that had some in
-            training, and elsewhere by the mean of the training data; "learn": the same, but the
-            latter is an error; "drop": no prediction for the row, NaN, or None for a class. None
-            for the same as in training, but an error instead of "drop".
+            How to treat empty cells of a table. "learn": as learned in columns that had some in
+            training, and elsewhere by the mean of the training data, which a `TableWarning` counts;
+            "mean": the same without a warning; "drop": no prediction for the row, NaN, or None for
+            a class. None for the same as in training, but an error instead of "drop".
 
         Returns
         -------
@@ -246,7 +233,13 @@ class TableModel:
                     "`y` must be given for an array, which has no column to predict, got None: "
                     "write `score(X, y)`, or give a table with the target."
                 )
-            X, y, sample_weight = labelled_rows(self, open_as_fitted(self.about, X), sample_weight)
+            if sample_weight is not None and not isinstance(sample_weight, str):
+                raise ValueError(
+                    "`sample_weight` must be the name of a column where `y` is one, got "
+                    f"{type(sample_weight).__name__}: write `score(X, y, sample_weight)`."
+                )
+            rows = self.labelled_rows(open_as_fitted(self.about, X), weights=sample_weight)
+            X, y, sample_weight = rows.X, rows.y, rows.weights
         measure = r_squared if self.classes_ is None else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
@@ -302,14 +295,33 @@ class TableModel:
 
     # Rows of a table
 
-    def encode_blocks(
-        self, table: Table, *, missing: Missing = None, also: Sequence[str] = ()
-    ) -> Iterator[Encoded]:
-        """Yield the rows of a table in order, several thousand at a time, and the columns `also`.
+    def labelled_rows(
+        self,
+        table: Table,
+        target: str | None = None,
+        *,
+        missing: Missing = None,
+        weights: str | None = None,
+    ) -> LabelledRows:
+        """Return the rows of a table that have all inputs, a target and a weight.
 
-        Without `missing`, empty cells raise an error.
+        Parameters
+        ----------
+        target : str or None
+            The column to predict; None for the one the model was fitted to.
+        missing : {"learn", "drop", "mean"} or None
+            As for `predict`, but "drop" leaves the rows out; None for the same as in training.
+        weights : str or None
+            Column of weights; None if every row counts once.
         """
-        return encode_blocks(self.columns, table, missing=missing, also=also)
+        target = self.target if target is None else str(target)
+        if target is None:
+            raise TableError("The model does not know which column it predicts: give `target`.")
+        check_present(table, [target], "target")
+        if self.about.get("totals"):
+            leave_out_totals(table)
+        how = missing or self.missing
+        return read_filled(self.columns, self._target(target), table, how, Roles(weights=weights))
 
     def inputs(self, X: Any, *, missing: Missing = None) -> Any:
         """Return the inputs of the estimator, `(n_rows, n_features)`; a matrix stays unchanged.
@@ -320,6 +332,12 @@ class TableModel:
             As for `predict`, but without "drop".
         """
         return self._encoded(X, missing, every=True).X
+
+    def _target(self, name: str) -> Target:
+        """Return a column that holds what is predicted, and how its cells are read."""
+        stored = self.about.get("reading") or {}
+        kind = from_state(stored["target"]) if "target" in stored else Numbers()
+        return Target(name, kind, self.classes_, tuple(stored.get("target_gaps", ())))
 
     def _encoded(self, X: Any, missing: Missing, *, every: bool = False) -> Encoded:
         """Return the inputs of the estimator; all rows are complete if `every` one is needed."""
@@ -356,19 +374,15 @@ class TableModel:
     def _regressor(self, what: str) -> GreedyNetRegressor:
         if isinstance(self.estimator, GreedyNetRegressor):
             return self.estimator
-        advice = (
-            "this file contains only its network: save the model itself by `save`"
-            if self.classes_ is None
-            else "this model predicts classes: write `predict_set`"
+        self._check_fitted(what)
+        raise AttributeError(
+            f"`{what}` is for numbers, and this model predicts classes: write `predict_set`."
         )
-        raise AttributeError(f"`{what}` is available for fitted models of numbers; {advice}.")
 
     def _classifier(self, what: str, advice: str = "") -> GreedyNetClassifier:
         if isinstance(self.estimator, GreedyNetClassifier):
             return self.estimator
-        raise AttributeError(
-            f"`{what}` is available for classes only; this model predicts numbers{advice}."
-        )
+        raise AttributeError(f"`{what}` is for classes, and this model predicts numbers{advice}.")
 
 
 def _state(model: SaveMixin | Network) -> dict[str, Any]:
@@ -376,10 +390,9 @@ def _state(model: SaveMixin | Network) -> dict[str, Any]:
     return {"kind": kind, **model.state()}
 
 
-class _names_are_known(warnings.catch_warnings):  # noqa: N801 - a verb in use
+@contextmanager
+def _names_are_known() -> Iterator[None]:
     """Silence scikit-learn's warning about a matrix without names for an estimator with names."""
-
-    def __enter__(self) -> Any:
-        entered = super().__enter__()
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        return entered
+        yield

@@ -13,7 +13,7 @@ from greedynet.tables.useless import some_names
 def notices(table: Table, surveys: Mapping[str, Survey], types: ColumnTypes) -> list[str]:
     """Return what is worth a look, a line each."""
     found = [*table.noticed, *types.left_out, _numbered_dates(surveys, types)]
-    found.append(_two_numbers(surveys[types.target], types))
+    found.append(_two_numbers(surveys[types.target.name], types))
     return [f"{table.label}: {line}" for line in found if line]
 
 
@@ -54,10 +54,10 @@ def _dashed(number: float) -> str:
 
 
 def _two_numbers(found: Survey, types: ColumnTypes) -> str:
-    if types.classes is not None or len(found.distinct or ()) != 2:
+    if types.target.classes is not None or len(found.distinct or ()) != 2:
         return ""
     low, high = sorted(found.distinct or ())
     return (
-        f"the target {types.target!r} holds only {low} and {high}, and is fitted as a number, so "
-        "that predictions may lie between: write `classes=True` for classes with probabilities"
+        f"the target {types.target.name!r} holds only {low} and {high}, and is fitted as a number, "
+        "so that predictions may lie between: write `classes=True` for classes with probabilities"
     )

@@ -15,9 +15,9 @@ from greedynet.support.errors import TableWarning
 from greedynet.support.types import Float64
 from greedynet.tables.columns import Input
 from greedynet.tables.findings import Findings, check_present
-from greedynet.tables.kinds import Dates, Numbers, Promises, Reading, Wording
-from greedynet.tables.readers import Column, Table, TableError, open_table
-from greedynet.tables.readers.base import label_text, text_numbers
+from greedynet.tables.kinds import Dates, Promises, Reading, Wording
+from greedynet.tables.readers import Block, Table, TableError, open_table
+from greedynet.tables.readers.base import as_text, label_text, text_numbers
 from greedynet.tables.survey import survey
 
 
@@ -31,8 +31,6 @@ class Roles:
         Rows of one group, such as a patient, stay together in folds and where rows are set aside.
     time : str or None
         Folds go forward in time, and the rows set aside are the latest. It remains an input.
-    groups_argument : str
-        The argument that named the groups.
     dates : {"dmy", "mdy"} or None
         Order of day and month in times such as 01/02/2024, if it is known.
     """
@@ -40,30 +38,19 @@ class Roles:
     groups: str | None = None
     weights: str | None = None
     time: str | None = None
-    groups_argument: str = "groups"
     dates: str | None = None
 
     @staticmethod
-    def of(
-        groups: Any, weights: Any, time: Any, hold_out_by: Any, dates: str | None = None
-    ) -> "Roles":
-        """Return the columns asked for; `hold_out_by` names groups, too."""
-        given = {"groups": groups, "weights": weights, "time": time, "hold_out_by": hold_out_by}
-        names = {key: str(name) for key, name in given.items() if name is not None}
-        by = {names[key] for key in ("groups", "hold_out_by") if key in names}
-        if len(by) > 1:
+    def of(groups: Any, weights: Any, time: Any, dates: str | None) -> "Roles":
+        """Return the columns asked for."""
+        if groups is not None and time is not None:
             raise TableError(
-                "`groups` must be the column of `hold_out_by`, got "
-                f"{names['groups']!r} and {names['hold_out_by']!r}: give one of them."
+                "`time` must be given without `groups`, got both: a group may last from the past "
+                "into the future. Omit one of them."
             )
-        argument = "groups" if "groups" in names else "hold_out_by"
-        if by and "time" in names:
-            raise TableError(
-                f"`time` must be given without `{argument}`, got both: a group may last from the "
-                "past into the future. Omit one of them."
-            )
-        columns = names.get(argument), names.get("weights"), names.get("time")
-        return Roles(*columns, argument, dates)
+        given = {"groups": groups, "weights": weights, "time": time}
+        names = {role: str(name) for role, name in given.items() if name is not None}
+        return Roles(**names, dates=dates)
 
     @property
     def no_inputs(self) -> list[str]:
@@ -83,16 +70,11 @@ class Roles:
     def check(self, table: Table, target: str) -> None:
         """Raise an error unless the table has the columns, and none is the target."""
         check_present(table, self.names, "column")
-        arguments = {
-            self.groups_argument: (self.groups, "of the groups"),
-            "weights": (self.weights, "of the weights"),
-            "time": (self.time, "of the times"),
-        }
-        for argument, (name, what) in arguments.items():
+        for argument, name in self.record().items():
             if name == target:
                 raise TableError(
                     f"`{argument}` must be another column than the target, got {name!r}: name the "
-                    f"column {what}."
+                    f"column of the {argument.rstrip('s')}s."
                 )
 
     def check_choice(self, parameters: Mapping[str, Any], validate: Any) -> None:
@@ -104,37 +86,37 @@ class Roles:
                 "`cv` must be given without `validate`, got both: the width is chosen by folds or "
                 "by validation rows. Omit one of them."
             )
-        by_groups = self.groups is not None and self.groups_argument == "groups"
-        name = "time" if self.time is not None else "groups" if by_groups else None
-        if name is not None:
+        for name in self.record().keys() - {"weights"}:
             raise TableError(
                 f"`{name}` determines the folds by which the width is chosen, and must be given "
                 "without `validate`: choose by folds, or validate on rows that were chosen so."
             )
 
+    def read(
+        self, cells: Block, findings: Findings, start: int
+    ) -> tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]:
+        """Return the columns of a block by role, and which rows have a weight; record problems."""
+        names = {"groups": self.groups, "time": self.time}
+        found = {role: as_text(cells[name]) for role, name in names.items() if name is not None}
+        if self.weights is None:
+            return found, np.ones(len(next(iter(cells.values()))), dtype=np.bool_)
+        weights, column = cells[self.weights], Input(self.weights)
+        numbers = np.zeros((len(weights), 1))
+        column.encode(weights, numbers, findings, start)
+        found["weights"] = numbers[:, 0]
+        findings.note("negative", self.weights, numbers[:, 0] < 0, weights, start)
+        return found, ~np.isnan(numbers[:, 0])
+
+    def check_some_weight(self, weights: Float64, label: str) -> None:
+        """Raise an error if there are rows, and all weights are zero."""
+        if len(weights) and not weights.any():
+            raise TableError(
+                f"{label}: the weights in column {self.weights!r} are all zero: give positive ones "
+                "to the rows that count."
+            )
+
 
 NO_ROLES = Roles()
-
-
-def read_weights(
-    cells: Column, name: str, findings: Findings, start: int
-) -> tuple[Float64, NDArray[np.bool_]]:
-    """Return the weights of a block, and a mask of the rows that have one; record problems."""
-    numbers = np.zeros((len(cells), 1))
-    Input(name, Numbers()).encode(cells, numbers, findings, start)
-    weights = numbers[:, 0]
-    findings.note("negative", name, weights < 0, cells, start)
-    return weights, ~np.isnan(weights)
-
-
-def check_some_weight(weights: Float64, name: str | None, label: str) -> Float64:
-    """Return the weights; raise an error if all are zero."""
-    if not weights.any():
-        raise TableError(
-            f"{label}: the weights in column {name!r} are all zero: give positive ones to the rows "
-            "that count."
-        )
-    return weights
 
 
 def shares_of(weights: Float64 | None) -> Float64 | None:

@@ -1,6 +1,7 @@
 """What a model file says of its table: every field is checked when it is loaded."""
 
 import base64
+import json
 import math
 import zlib
 from collections.abc import Callable, Mapping
@@ -28,6 +29,14 @@ def _is_count(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_unicode(value: Any) -> bool:
+    """Whether all texts can be printed and written, which half a surrogate pair cannot."""
+    try:
+        return bool(json.dumps(value, ensure_ascii=False, default=str).encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _are_texts(value: Any) -> bool:
@@ -79,6 +88,8 @@ _HELD_OUT: dict[str, tuple[Check, str]] = {
 
 def table_of(tree: Mapping[str, Any]) -> tuple[Columns, str | None, Missing, dict[str, Any]]:
     """Return columns, target, treatment of empty cells and origin from the fields of a file."""
+    for field in ("columns", "target", "about"):
+        _require(field, _is_unicode(tree[field]), "of valid Unicode", tree[field])
     _check_inputs(tree["columns"])
     _require("target", _optional(_is_text)(tree["target"]), "a text", tree["target"])
     missing = tree["missing"]

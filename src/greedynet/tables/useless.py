@@ -10,8 +10,10 @@ from greedynet.tables.survey import Survey
 
 _SHOWN = 4
 _FEWEST = 10  # rows, below which anything may come in order
-# house_id, ID, customerId, row number
-_KEY = re.compile(r"(?:(?i:.*[\s_.-])?(?i:id|key|index|idx|nr|no|row|number)|.*[a-z]I[dD])")
+# house_id, ID, customerId, row number, rownames
+_KEY = re.compile(
+    r"(?:(?i:.*[\s_.-])?(?i:id|key|index|idx|nr|no|row|number|row[\s_.]?names?)|.*[a-z]I[dD])"
+)
 # Columns of these names count something that goes on beyond the table.
 _TIME = re.compile(
     r"x|(?i:t|.*(?:time|day|week|month|quarter|year|date|hour|minute|second|step))s?"

@@ -31,7 +31,7 @@ from greedynet.cli.progress import reporter
     metavar="N",
     help="How often another fifth of the rows is held out.",
 )
-@click.option("--hold-out-by", metavar="COLUMN", help="Hold out whole groups of this column.")
+@click.option("--groups", metavar="COLUMN", help="Hold out whole groups of this column.")
 @click.option(
     "--classes", is_flag=True, help="Treat the numbers in the target as classes, as in fit."
 )

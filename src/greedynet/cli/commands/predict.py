@@ -48,7 +48,7 @@ _ENDINGS = (".parquet", ".pq", ".npz", ".xlsx", ".json", ".gz", ".bz2", ".xz")
     "--missing",
     type=click.Choice(["learn", "drop", "mean"]),
     help="Empty cells: as learned; leave the prediction empty; or as learned, and the mean of the "
-    "training data in columns without empty cells in the fit, where learn is an error. By default "
+    "training data in columns without empty cells in the fit, of which learn warns. By default "
     "as in the fit.",
 )
 @click.option(
@@ -141,6 +141,7 @@ def _write(
     **options: Any,
 ) -> tuple[int, int, list[str]]:
     """Write the predictions; return the number of rows, how many are empty, and notes."""
+    from greedynet.tables.columns import encode_blocks
     from greedynet.tables.readers import TableError
 
     n_rows = n_empty = 0
@@ -148,7 +149,7 @@ def _write(
     with _opened(out) as text:
         separator = "\t" if _suffix(out) in (".tsv", ".tab") else ","
         writer = CellWriter(text, separator, safe=options["safe_cells"])
-        for rows in model.encode_blocks(table, missing=missing, also=kept.names):
+        for rows in encode_blocks(model.columns, table, missing=missing, also=kept.names):
             if n_rows == 0:
                 writer.write([*kept.names, *columns.names()])
             are_full = rows.full.tolist()

@@ -213,13 +213,7 @@ class Dates(Kind):
         """Return the kind and what was assumed; raise an error if it could be meant otherwise."""
         order, note = _order(found.forms, words, said.dates)
         note = _of_months(found, words) or note
-        spread = _Spread(found.forms, order or DAY_FIRST)
-        if not spread.is_sane:
-            raise TableError(
-                f"{words.what} holds dates beyond the years 1 to 9999: correct them, or "
-                f"{words.as_text}."
-            )
-        return spread.kind(order), note
+        return _of_forms(found.forms, order, words), note
 
     # Cells
 
@@ -323,33 +317,28 @@ def _short(moment: str) -> str:
 # The decision
 
 
-class _Spread:
-    """The range of dates in one order, and their positions in each cycle."""
+def _of_forms(forms: Sequence[Form], order: str | None, words: Wording) -> Dates:
+    """Return the kind of a column with these dates: their range, and their positions in cycles."""
 
-    def __init__(self, forms: Sequence[Form], order: str) -> None:
-        def of(what: str) -> list[Any]:
-            found = (form.measures[f"{what}_{order}"] for form in forms)
-            return [value for value in found if value is not None]
+    def all_of(what: str) -> list[Any]:
+        found = (form.measures[f"{what}_{order or DAY_FIRST}"] for form in forms)
+        return [value for value in found if value is not None]
 
-        self.is_sane = bool(of("is_sane")) and all(of("is_sane"))
-        if self.is_sane:
-            self.first, self.last = min(of("low")), max(of("high"))
-        self.positions = {cycle: set(chain(*of(cycle))) for cycle in CYCLES}
-        self.is_monthly = all(of("first_days")) or all(of("last_days"))
-
-    def kind(self, order: str | None) -> Dates:
-        """Return the kind of a column with these dates."""
-        span = (self.last - self.first) // timedelta(microseconds=1)
-        cycles = [
-            cycle
-            for cycle in CYCLES
-            if span >= _PERIODS[cycle] and len(self.positions[cycle] - {None}) >= _LEAST
-        ]
-        if "week" in cycles and self.is_monthly:
-            cycles.remove("week")
-        n_days = span / _DAY
-        unit = "years" if n_days >= 730 else "days" if n_days >= 2 else "hours"
-        return Dates(str(self.first), str(self.last), unit, tuple(cycles), order)
+    is_sane = all_of("is_sane")
+    if not is_sane or not all(is_sane):
+        raise TableError(
+            f"{words.what} holds dates beyond the years 1 to 9999: correct them, or "
+            f"{words.as_text}."
+        )
+    first, last = min(all_of("low")), max(all_of("high"))
+    span = (last - first) // timedelta(microseconds=1)
+    n_positions = {cycle: len({*chain(*all_of(cycle))} - {None}) for cycle in CYCLES}
+    cycles = [c for c in CYCLES if span >= _PERIODS[c] and n_positions[c] >= _LEAST]
+    if "week" in cycles and (all(all_of("first_days")) or all(all_of("last_days"))):
+        cycles.remove("week")
+    n_days = span / _DAY
+    unit = "years" if n_days >= 730 else "days" if n_days >= 2 else "hours"
+    return Dates(str(first), str(last), unit, tuple(cycles), order)
 
 
 def _of_months(found: Reading, words: Wording) -> str:
