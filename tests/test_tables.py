@@ -954,6 +954,8 @@ def forged(tree, path, place, value):
     [
         (("columns", 0, "means"), [1.0, 2.0], r"columns\[0\]\['means'\].*1 finite numbers"),
         (("columns", 0, "means"), [float("inf")], r"columns\[0\]\['means'\]"),
+        (("columns", 0, "means"), [], "`columns` must be with means, all or none"),
+        (("estimator", "parameters", "loss"), "EXACT", "`loss` must be one of"),
         (("columns", 0, "name"), 5, r"columns\[0\]\['name'\]"),
         (("columns", 1, "name"), "size", "`columns` must be of different names"),
         (("columns", 2, "kind", "levels", 0), "\ud800", "`columns` must be of valid Unicode"),

@@ -366,7 +366,7 @@ def filled_means(columns: Columns, missing: Missing) -> Float64 | None:
             "The model does not know the means of its training data, because it was not fitted "
             "on a table: fill in the empty cells."
         )
-    return means if missing in ("learn", "mean") and len(means) else None
+    return means if missing in ("learn", "mean") and len(means) == columns.n_features else None
 
 
 def encode_blocks(

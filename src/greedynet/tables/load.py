@@ -18,6 +18,7 @@ from greedynet.tables.columns import Columns, Input
 from greedynet.tables.kinds import Categories, Coded, Kind, Numbers, Truths
 from greedynet.tables.model import KIND, TableModel
 from greedynet.tables.readers import Table, TableError, open_as_fitted
+from greedynet.tables.scores import loss_of
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -64,9 +65,11 @@ def load(path: str | os.PathLike[str]) -> Any:
 def _rehearsed(contents: StoredTree) -> Any:
     """Return the model, after it has predicted some rows."""
     if contents.kind != KIND:
-        return validate_loaded(restore(contents))
+        estimator = validate_loaded(restore(contents))
+        loss_of(estimator)
+        return estimator
     model = TableModel.from_contents(contents)
-    validate_loaded(model.estimator)
+    loss_of(validate_loaded(model.estimator))
     n_features = model.network.n_features
     if len(model.columns.features) != n_features:
         raise ValueError(

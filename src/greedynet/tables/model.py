@@ -382,7 +382,9 @@ class TableModel:
     def _classifier(self, what: str, advice: str = "") -> GreedyNetClassifier:
         if isinstance(self.estimator, GreedyNetClassifier):
             return self.estimator
-        raise AttributeError(f"`{what}` is for classes, and this model predicts numbers{advice}.")
+        raise AttributeError(
+            f"`{what}` is available for classes only; this model predicts numbers{advice}."
+        )
 
 
 def _state(model: SaveMixin | Network) -> dict[str, Any]:

@@ -167,6 +167,8 @@ def _check_inputs(columns: Any) -> None:
         _require(f"{field}['means']", is_right, wanted, means)
         names.append(state["name"])
     _require("columns", len(set(names)) == len(names), "of different names", names)
+    have_means = {len(column["means"]) > 0 for column in columns}
+    _require("columns", len(have_means) < 2, "with means, all or none", names)
     for i, column in enumerate(columns):
         of = column["gaps_of"]
         _require(f"columns[{i}]['gaps_of']", of is None or of in names, "one of the columns", of)
