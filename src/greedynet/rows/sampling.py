@@ -23,7 +23,9 @@ class SamplingSettings:
     rows_per_weight: int = 16
     least: int = 8_192
     most: int = 16_384
-    # Fraction of the rows on which networks are scored if there is no validation set.
+    # Fraction of the rows at least on which networks are scored if there is no validation set; and
+    # all that the sample leaves, at most as many as it has. Fewer rows tell less of rare ones: with
+    # very heavy tails, an error of ten times what was told has been seen.
     held_out: float = 0.1
     # Up to this number of rows the final correction uses all of them; beyond that, a larger sample
     # of `many` rows, or of `many_numbers` numbers if that is less, with which the noise in a
@@ -48,11 +50,11 @@ class Sampling:
 
     @staticmethod
     def of(rows: Rows | Blocks, n_neurons: int, settings: SamplingSettings) -> "Sampling | None":
-        """Return how to sample; None if a sample would be at least half of the rows."""
+        """Return how to sample; None if rows are few, or all but those held out are needed."""
         n_rows = len(rows)
         wanted = settings.rows_per_weight * n_neurons * (rows.n_features + 1)
         size = min(max(wanted, settings.least), settings.most)
-        if 2 * size >= n_rows:
+        if n_rows <= 2 * settings.least or size >= (1 - settings.held_out) * n_rows:
             return None
         larger = 0
         if n_rows > settings.corrected:
@@ -64,8 +66,9 @@ class Sampling:
 class RandomSamples:
     """Samples of large data, all drawn in one pass.
 
-    A sample has `size` rows, that of the final correction `larger`, 0 for none; a fraction
-    `hold_out` of all rows, but at most `size`, is held out from them.
+    A sample has `size` rows, that of the final correction `larger`, 0 for none. With a fraction
+    `hold_out` above 0, so many of all rows are held out from them, and all others that the sample
+    leaves, but at most `size`.
     """
 
     def __init__(
@@ -79,7 +82,7 @@ class RandomSamples:
     ) -> None:
         self.blocks = blocks
         n = len(blocks)
-        n_held = min(size, int(hold_out * n))
+        n_held = min(size, max(int(hold_out * n), n - size)) if hold_out else 0
         drawn = np.random.default_rng(seed).choice(n, min(n, n_held + size), replace=False)
         self._held, self._sample = np.sort(drawn[:n_held]), np.sort(drawn[n_held:])
         # Without shuffling, which would need memory for the positions of all rows.
