@@ -55,6 +55,9 @@ def test_few_rows_are_not_sampled():
     assert sampling(16_385, 4, 48).size == 8_192
     assert sampling(1_000_000, 5, 98).size == 16 * 98 * 6
     assert sampling(1_000_000, 100, 198).size == SamplingSettings().most
+    # Nor are rows of which a sample would leave no more than are held out.
+    assert sampling(18_204, 20, 198) is None
+    assert sampling(18_205, 20, 198).size == SamplingSettings().most
 
 
 def test_beyond_millions_of_rows_a_larger_sample_stands_for_all():
@@ -71,6 +74,10 @@ def test_a_sample_leaves_the_held_out_rows_alone():
     sample = set(made.sample().X[:, 0])
     assert len(held) == len(sample) == 100
     assert not sample & held
+    # All rows that a sample leaves are held out, but not more than it has.
+    for size, n_held in ((800, 200), (600, 400), (300, 300), (950, 100)):
+        wide = RandomSamples(MemoryBlocks(Rows(X, X)), size, hold_out=0.1, seed=0)
+        assert (len(wide.held_out()), len(wide.sample())) == (n_held, min(size, 1_000 - n_held))
     other = RandomSamples(MemoryBlocks(Rows(X, X)), 100, hold_out=0.1, seed=1)
     assert set(other.sample().X[:, 0]) != sample
     assert RandomSamples(MemoryBlocks(Rows(X, X)), 100, seed=0).held_out() is None
