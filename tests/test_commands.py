@@ -589,7 +589,7 @@ def test_intervals_are_two_more_columns(model, folder):
     found = [[float(row[name]) for row in rows] for name in ("lower", "upper")]
     np.testing.assert_array_equal(found, load(model).predict_interval(str(new), 0.8))
     result = run("predict", model, new, "--out", "p.csv", "--interval", "0.999")
-    assert "note: `coverage`=0.999 is more than" in result.stderr
+    assert "note: `coverage`=0.999 needs more than" in result.stderr
 
 
 def test_sets_are_one_more_column(classifier, labels, folder):

@@ -574,7 +574,7 @@ def test_report_of_the_same_rows_as_the_fit(folder, missing):
         ("report m data.csv --out .", "must name a file"),
         ("report m other.csv", "y"),
         ("report m data.csv --target z", "'z'"),
-        ("report m empty.csv", "empty"),
+        ("report m words.csv", "'x' must hold numbers"),
         ("report data.csv", "data.csv"),
         ("fit data.csv --target y --out n --report no/r.html", "create the folder"),
         ("demo --out no", "does not exist"),
@@ -583,7 +583,7 @@ def test_report_of_the_same_rows_as_the_fit(folder, missing):
 def test_mistakes_of_reports(folder, arguments, message):
     run("fit", "data.csv", "--target", "y", "--nodes", 3, "--out", "m")
     (folder / "other.csv").write_text("x,kind\n1,a\n")
-    (folder / "empty.csv").write_text("x,kind,y\n1,a,2\n,a,3\n")
+    (folder / "words.csv").write_text("x,kind,y\n1,a,2\nfive,a,3\n")
     before = sorted(folder.iterdir())
     assert message in run(*arguments.split(), code=2).stderr
     assert sorted(folder.iterdir()) == before
