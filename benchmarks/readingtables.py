@@ -21,9 +21,10 @@ from largetables import write
 
 from greedynet import GreedyNetRegressor, fit_table
 from greedynet.tables import fit as fits
+from greedynet.tables.labelled import read_rows
 from greedynet.tables.readers import open_table
+from greedynet.tables.roles import NO_ROLES
 from greedynet.tables.totals import leave_out_totals
-from greedynet.tables.training import read_rows
 
 
 def seconds(function):
@@ -36,9 +37,12 @@ def surveyed(path):
     table = open_table(path)
     table.read_numbers(table.names)
     leave_out_totals(table)
-    names = [name for name in table.names if name != "y"]
-    how = {"text": [], "use": [], "classes": False, "missing": "learn", "dates": None}
-    return table, fits._surveyed(table, names, "y", **how)[0]
+    how = {"ignore": [], "text": [], "use": [], "classes": False, "missing": "learn"}
+    return table, fits._surveyed(table, "y", NO_ROLES, dates=None, **how)[0]
+
+
+def rows_of(table, types):
+    return read_rows(types.inputs, types.target, table, "learn")
 
 
 def main():
@@ -56,7 +60,7 @@ def main():
             query = f"from read_csv('{path}')"
             _, own = seconds(lambda q=query: duckdb.connect().execute(q).fetchnumpy())
             (table, types), survey = seconds(lambda: surveyed(path))
-            rows, read = seconds(lambda t=table, y=types: read_rows(t, y, "learn"))
+            rows, read = seconds(lambda t=table, y=types: rows_of(t, y))
             ratios.append((survey / own, (survey + read) / own))
             print(f"DuckDB {own:.2f} s, surveyed {survey:.2f} s, rows {read:.2f} s", flush=True)
         X, y = np.array(rows.X), np.array(rows.y)
