@@ -86,6 +86,7 @@ FITS = {
     "one or two layers": regression(hidden_layers="auto", max_nodes=16),
     "monotone": regression(monotonic_cst=[1, 0, 0], max_nodes=6),
     "absolute_error": regression(loss="absolute_error", max_nodes=6),
+    "chebyshev": regression(loss="chebyshev", max_nodes=5),
     "tanh": regression(activation="tanh", max_nodes=6),
     "as grown": regression(correct=False, max_nodes=20),
     "absolute as grown": regression(loss="absolute_error", correct=False, max_nodes=8),

@@ -254,7 +254,7 @@ classification("own activation, classes", activation=Bent(), max_nodes=6)
 regression("own loss", loss=Expectile(0.9), max_nodes=10)
 regression("loss as an object", loss=Huber(), max_nodes=10)
 
-LOSSES = {name: {"loss": name} for name in ("absolute_error", "huber")}
+LOSSES = {name: {"loss": name} for name in ("absolute_error", "huber", "chebyshev", 1.5, 2.0, 3.0)}
 LOSSES |= {f"quantile {q}": {"loss": Quantile(q)} for q in (0.1, 0.5, 0.9)}
 WAYS = {
     "corrected": {},

@@ -185,7 +185,7 @@ COMMON = {
 }
 OF_NUMBERS = {
     "tol": [0, 0.5, 1e300],
-    "loss": ["absolute_error", "huber", "quantile", *QUANTILES],
+    "loss": ["absolute_error", "huber", "chebyshev", "quantile", 1.5, 1.0001, 50.0, *QUANTILES],
 }
 OF_CLASSES = {"class_weight": ["balanced", {0: 1.0, 1: 1e300}, {0: 0.0}, {"class 1": 2.0}, {}]}
 BAD = [None, -1, 0, 1.5, 10**400, -(10**400), float("nan"), float("inf"), "x", [], {}, True, b"x"]

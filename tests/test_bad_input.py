@@ -242,7 +242,11 @@ def test_points_that_do_not_fit_the_data(fitted_dictionary, parameters, message)
 @pytest.mark.parametrize(
     ("loss", "message"),
     [
-        (1.5, "`loss` must be one of .*got 1.5"),
+        (1, '`loss` as a power .* above 1, got 1.0: write "absolute_error"'),
+        (0.5, "`loss` as a power must be a finite number above 1, got 0.5"),
+        (-2.0, "above 1, got -2.0: write"),
+        (np.nan, "`loss` as a power .* above 1, got nan: write"),
+        (np.inf, 'got inf: write "chebyshev"'),
         ("squared", '`loss` must be .* write "squared_error" for least'),
         (None, "`loss` must be one of .*got None"),
         (Absolute, "`loss` must be one of .*got <class"),
@@ -252,13 +256,13 @@ def test_losses_that_are_none(fitted, loss, message):
     refuse(fitted, ValueError, message, loss=loss)
 
 
-@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile"])
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "chebyshev", 1.5])
 def test_a_ridge_of_a_dictionary_with_another_loss(fitted_dictionary, loss):
     message = f'`alpha` requires loss="squared_error", got it with loss={loss!r}: omit `alpha`'
     refuse(fitted_dictionary, ValueError, message, loss=loss, alpha=1e-3)
 
 
-@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile"])
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "chebyshev", 1.5])
 def test_no_ridge_for_another_loss_unless_as_grown(loss):
     model = GreedyNetRegressor(n_nodes=4, loss=loss, alpha=0)
     with pytest.raises(

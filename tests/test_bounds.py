@@ -122,6 +122,7 @@ def test_nothing_leaves_the_bounds():
         {"hidden_layers": 2, "n_nodes": 16},
         {"hidden_layers": "auto", "n_nodes": None, "max_nodes": 16},
         {"loss": "absolute_error", "n_nodes": None},
+        {"loss": "chebyshev"},
         {"loss": Quantile(0.2)},
         {"n_nodes": None, "cv": 3},
         {"n_nodes": None, "correct": False},

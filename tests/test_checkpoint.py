@@ -86,6 +86,7 @@ FITS: dict[str, Callable] = {
     "two layers": regression(hidden_layers=2, max_nodes=16),
     "one or two layers": regression(hidden_layers="auto", max_nodes=16),
     "absolute_error": regression(loss="absolute_error", max_nodes=6),
+    "chebyshev": regression(X[:60], NOISY[:60], loss="chebyshev", max_nodes=4),
     "sampled": regression(MANY, OF_MANY),
     "sampled, absolute": regression(MANY, OF_MANY, loss="absolute_error", max_nodes=6),
     "blocks": regression(Blocks(), None),

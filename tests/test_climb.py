@@ -18,7 +18,7 @@ from greedynet.fitting.reweighted import reweighted_line
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.settings import FitSettings, LadderSettings
 from greedynet.fitting.split import Folds
-from greedynet.losses import Absolute, Huber, Quantile, Squared, get_loss
+from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared, get_loss
 from greedynet.losses.base import mean_size, power, row_sizes
 from greedynet.model.candidate import (
     LINE,
@@ -36,7 +36,7 @@ from problems import noisy
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
-LOSSES = [Absolute(), Huber(), Quantile(0.1), Quantile(0.9)]
+LOSSES = [Absolute(), Huber(), Quantile(0.1), Quantile(0.9), Power(1.5)]
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: str(loss.arguments))
 
 
@@ -552,6 +552,7 @@ def test_mean_sizes():
     r = np.array([[3.0], [-4.0]])
     assert mean_size(get_loss("squared_error"), r, None) == pytest.approx(np.sqrt(12.5))
     assert mean_size(get_loss("absolute_error"), r, None) == pytest.approx(3.5)
+    assert mean_size(get_loss("chebyshev"), r, None) == pytest.approx(4.0)
     assert mean_size(get_loss("quantile", quantile=0.9), r, None) == pytest.approx((2.7 + 0.4) / 2)
     assert mean_size(get_loss("absolute_error"), r, np.array([3.0, 1.0])) == pytest.approx(13 / 4)
 
@@ -570,7 +571,8 @@ def test_the_loss_decides():
     many, one = np.full((N_ROWS, 1), 0.2), np.zeros((N_ROWS, 1))
     one[0] = 10.0
     assert best_by(Absolute(), np.ones((N_ROWS, 1)), many, one) == 2
-    assert best_by(Squared(), np.ones((N_ROWS, 1)), many, one) == 1
+    assert best_by(Power(2.0), np.ones((N_ROWS, 1)), many, one) == 1
+    assert best_by(Chebyshev(), 20 * many, one, many) == 2
     above, below = np.full((N_ROWS, 1), 0.2), np.full((N_ROWS, 1), -0.3)
     assert best_by(Quantile(0.9), 5 * above, above, below) == 2
     assert best_by(Quantile(0.1), 5 * above, above, below) == 1

@@ -116,7 +116,7 @@ def test_help_imports_nothing_numerical():
 def test_help_names_all_activations_and_losses():
     text = " ".join(run("fit", "--help").output.replace(",", " ").replace(".", " ").split())
     assert set(ACTIVATIONS) <= set(text.split())
-    for loss in ("squared_error", "absolute_error", "huber", "quantile"):
+    for loss in ("squared_error", "absolute_error", "huber", "quantile", "chebyshev"):
         assert loss in text.split()
         assert get_loss(loss).name == loss
 
@@ -168,10 +168,10 @@ def test_options_reach_the_estimator(data):
     wanted = {"n_nodes": 4, "activation": "tanh", "loss": Quantile(0.7)}
     assert wanted.items() <= parameters.items()
     assert parameters["random_state"] == 5
-    options = ["--max-nodes", 3, "--loss", "huber", "--select", 0.5]
+    options = ["--max-nodes", 3, "--loss", 1.5, "--select", 0.5]
     run("fit", data, "--target", "y", "--out", "m.safetensors", *options)
     parameters = load("m.safetensors").estimator.get_params()
-    assert [parameters[name] for name in ("max_nodes", "loss", "select")] == [3, "huber", 0.5]
+    assert [parameters[name] for name in ("max_nodes", "loss", "select")] == [3, 1.5, 0.5]
 
 
 def test_a_warning_is_one_line(folder):

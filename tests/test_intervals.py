@@ -199,6 +199,7 @@ def test_one_sided_errors_have_ends_of_their_own():
     [
         {"loss": Quantile(0.8)},
         {"loss": "huber"},
+        {"loss": "chebyshev"},
         {"n_nodes": 5},
         {"cv": 3},
         {"correct": False},

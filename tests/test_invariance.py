@@ -32,6 +32,7 @@ REGRESSORS = {
     "absolute_error": regressor(max_nodes=6, loss="absolute_error"),
     "huber": regressor(max_nodes=6, loss="huber"),
     "quantile": regressor(max_nodes=6, loss=Quantile(0.8)),
+    "chebyshev": regressor(max_nodes=5, loss="chebyshev"),
     "two layers": regressor(max_nodes=24, hidden_layers=2),
 }
 

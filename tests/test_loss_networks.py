@@ -4,13 +4,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
 
 import scopes
 from greedynet import GreedyNetRegressor, NotCorrectedWarning
 from greedynet.losses import (
     Absolute,
+    Chebyshev,
     Huber,
+    Power,
     Quantile,
 )
 from greedynet.paper import load_example
@@ -23,10 +25,13 @@ LOSSES = {
     "absolute_error": {"loss": "absolute_error"},
     "huber": {"loss": "huber"},
     "quantile": {"loss": Quantile(0.8)},
+    "chebyshev": {"loss": "chebyshev"},
+    "p=1.5": {"loss": 1.5},
+    "p=4": {"loss": 4.0},
 }
 # Those that minimise what they are measured by.
 NORMS = [name for name in LOSSES if name != "huber"]
-OBJECTS = [Absolute(), Huber(), Quantile(0.8)]
+OBJECTS = [Absolute(), Huber(), Quantile(0.8), Chebyshev(), Power(1.5), Power(4.0)]
 
 every_loss = pytest.mark.parametrize("name", LOSSES)
 every_norm = pytest.mark.parametrize("name", NORMS)
@@ -42,9 +47,15 @@ with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])
 def measure(name, residuals, weights=None):
     """What a loss makes small, written out."""
     w = np.ones(len(residuals)) if weights is None else weights
-    if name == "quantile":
-        return np.sum(w * np.maximum(0.8 * residuals, -0.2 * residuals))
-    return np.sum(w * np.abs(residuals))
+    match name:
+        case "absolute_error" | "huber":
+            return np.sum(w * np.abs(residuals))
+        case "quantile":
+            return np.sum(w * np.maximum(0.8 * residuals, -0.2 * residuals))
+        case "chebyshev":
+            return np.abs(residuals).max()
+    p = float(name.removeprefix("p="))
+    return np.sum(w * np.abs(residuals) ** p) ** (1 / p)
 
 
 @pytest.fixture(scope="module")
@@ -58,40 +69,84 @@ def small(request):
     return partial(regressor, request.param, n_points=400, max_nodes=14)
 
 
-def naive_functional(F, y, w):
-    """The norming functional of the smallest sum of absolute values, by a whole programme."""
-    balance = np.zeros(F.shape[1])
-    return linprog(-y, A_eq=F.T, b_eq=balance, bounds=np.column_stack([-w, w])).x
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("rule", ["oga", "ols"])
+@with_and_without_weights
+def test_the_second_power_selects_what_squares_select(number, rule, weighted):
+    example = load_example(number)
+    X, y = example.X_train, example.y_train
+    w = np.random.RandomState(0).uniform(0.2, 3.0, len(X)) if weighted else None
+    grown = partial(GreedyNetRegressor, 30, search=Dictionary(rule=rule))
+    power, squared = grown(loss=2.0).fit(X, y, w), grown().fit(X, y, w)
+    if rule == "oga" or number == 3:
+        np.testing.assert_array_equal(power.path_.indices, squared.path_.indices)
+    # In one variable "ols" has ties: beside an affine term relu(z) is as good as relu(-z).
+    np.testing.assert_allclose(
+        power.path_.training_errors, squared.path_.training_errors, rtol=1e-9
+    )
+    np.testing.assert_allclose(power.predict(X), squared.predict(X), atol=1e-9)
 
 
-def shortfall(points, X, y, w, chosen, power):
+def naive_functional(name, F, y, w):
+    """The norming functional of the best residuals, by a general minimiser or a whole programme."""
+    n, k = F.shape
+    if name == "absolute_error":
+        found = linprog(-y, A_eq=F.T, b_eq=np.zeros(k), bounds=np.column_stack([-w, w]))
+        return found.x
+    if name == "chebyshev":
+        balance = np.vstack([np.hstack([F.T, -F.T]), np.ones((1, 2 * n))])
+        found = linprog(np.concatenate([-y, y]), A_eq=balance, b_eq=np.append(np.zeros(k), 1.0))
+        return found.x[:n] - found.x[n:]
+    p = float(name.removeprefix("p="))
+
+    def functional(c):
+        r = y - F @ c
+        return w * np.sign(r) * np.abs(r) ** (p - 1)
+
+    if k == 0:
+        return functional(np.zeros(0))
+    found = minimize(
+        lambda c: np.sum(w * np.abs(y - F @ c) ** p) / p,
+        np.linalg.lstsq(F, y, rcond=None)[0],
+        jac=lambda c: -F.T @ functional(c),
+        method="BFGS",
+        options={"gtol": 1e-8},
+    )
+    return functional(found.x)
+
+
+def shortfall(name, points, X, y, w, chosen, power):
     """How far the choices are from the best |<F, g>| / |g|_p, as a share: the largest."""
     affine = np.column_stack([X, np.ones(len(X))])
     G = np.maximum(X @ points[:, :-1].T + points[:, -1], 0)
-    lengths = (w @ G**power) ** (1 / power)
+    lengths = G.max(axis=0) if np.isinf(power) else (w @ G**power) ** (1 / power)
     alive = lengths > 1e-6
     shares = []
     for k, atom in enumerate(chosen):
-        gains = np.abs(naive_functional(np.hstack([affine, G[:, chosen[:k]]]), y, w) @ G)
+        gains = np.abs(naive_functional(name, np.hstack([affine, G[:, chosen[:k]]]), y, w) @ G)
         gains = np.where(alive, gains / np.where(alive, lengths, 1), 0)
         shares.append(1 - gains[atom] / gains.max())
     return max(shares)
 
 
+@pytest.mark.parametrize(
+    ("name", "power"),
+    [("p=1.5", 1.5), ("p=3", 3.0), ("absolute_error", 1.0), ("chebyshev", np.inf)],
+)
 @with_and_without_weights
-def test_the_functional_takes_the_atom_on_which_it_is_largest(weighted):
+def test_the_functional_takes_the_atom_on_which_it_is_largest(name, power, weighted):
     X, y = noisy(n_rows=60)
     points = some_points(2, 220)
     w = np.random.RandomState(1).uniform(0.2, 3.0, len(X)) if weighted else np.ones(len(X))
-    search = Dictionary(points, rule="oga")
-    model = GreedyNetRegressor(10, search=search, loss="absolute_error").fit(X, y, w)
+    loss = power if name.startswith("p=") else name
+    model = GreedyNetRegressor(10, search=Dictionary(points, rule="oga"), loss=loss).fit(X, y, w)
     chosen = list(model.path_.indices)
     assert len(chosen) == 8
-    assert shortfall(points, X, y, w, chosen, 1.0) < 1e-4
+    assert shortfall(name, points, X, y, w, chosen, power) < 1e-4
     # Atoms as long as in another norm, or other weights, would have been others.
-    assert shortfall(points, X, y, w, chosen, 2.0) > 1e-2
-    if weighted:
-        assert shortfall(points, X, y, np.ones(len(X)), chosen, 1.0) > 1e-2
+    assert shortfall(name, points, X, y, w, chosen, 2.0) > 1e-2
+    if weighted and name != "chebyshev":
+        assert shortfall(name, points, X, y, np.ones(len(X)), chosen, power) > 1e-2
 
 
 # The path
@@ -215,6 +270,46 @@ def test_quantiles_have_their_share_of_the_training_rows(q, n_rows):
     assert np.count_nonzero(below > 1e-9) <= (1 - q) * n_rows + 1e-9
 
 
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.parametrize("n_nodes", [10, 30])
+def test_chebyshev_has_a_smaller_largest_error(number, n_nodes):
+    example = load_example(number)
+    X, y = example.X_train, example.y_train
+    largest = [
+        np.abs(y - GreedyNetRegressor(n_nodes, loss=loss).fit(X, y).predict(X)).max()
+        for loss in ("chebyshev", "squared_error")
+    ]
+    # Measured 0.63 to 0.86, and up to 0.92 where the weights of the rows do not follow Lawson.
+    assert largest[0] < 0.9 * largest[1]
+
+
+@pytest.mark.parametrize(("number", "n_nodes"), [(1, 30), (3, 10)])
+@pytest.mark.parametrize(("p", "most"), [(1.5, 1.1), (3.0, 1.0), (4.0, 1.0), (8.0, 1.0)])
+def test_powers_are_small_in_their_own_norm(number, n_nodes, p, most):
+    # Above 2 never larger than with squares, with whose network they begin; measured 0.80 to 0.998.
+    example = load_example(number)
+    X, y = example.X_train, example.y_train
+    sizes = [
+        measure(f"p={p}", y - GreedyNetRegressor(n_nodes, loss=loss).fit(X, y).predict(X))
+        for loss in (p, "squared_error")
+    ]
+    assert sizes[0] < most * sizes[1]
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "huber", "quantile", "chebyshev", 1.5, 4.0])
+def test_a_close_fit_stays_close(loss, request):
+    if loss == "absolute_error":
+        reason = "1.37 times: rows that are met have most of the weight"
+        request.applymarker(pytest.mark.xfail(reason=reason))
+    # Thirty nodes for fifty rows without noise: most residuals vanish, and count for nothing.
+    example = load_example(1)
+    errors = []
+    for chosen in (loss, "squared_error"):
+        model = GreedyNetRegressor(30, loss=chosen).fit(example.X_train, example.y_train)
+        errors.append(relative_error(model.predict(example.X_test), example.y_test))
+    assert errors[0] < 1.3 * errors[1]
+
+
 @every_loss
 def test_correction_pays(name):
     example = load_example(3)
@@ -325,3 +420,5 @@ def test_nobody_is_warned_who_did_not_ask_for_a_correction(data):
     for parameters in ({"correct": False}, {"search": Dictionary(n_points=100)}):
         GreedyNetRegressor(6, loss=Own(), **parameters).fit(X, y)
     GreedyNetRegressor(6, loss=Weighting()).fit(X, y)
+    # Power 2 is least squares, in whichever form.
+    GreedyNetRegressor(6, loss=Power(2.0)).fit(X, y)

@@ -4,6 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from sklearn.linear_model import QuantileRegressor
 
 from greedynet import losses
@@ -11,17 +12,21 @@ from greedynet.linalg.factor import Factor
 from greedynet.linalg.weights import outer_weights
 from greedynet.losses import (
     Absolute,
+    Chebyshev,
     Huber,
     Loss,
+    Power,
     Quantile,
     Squared,
     get_loss,
 )
 from greedynet.losses.base import LossFactor, Reweightable, exponent
-from greedynet.losses.solvers import row_weights, weighted_median
+from greedynet.losses.solvers import reweighting, row_weights, weighted_median
 
+# All that have a name, and those that are named by numbers.
 REGISTERED = [make() for make in losses.LOSSES.values()]
-LOSSES = [*REGISTERED, Quantile(0.2), Quantile(0.9)]
+POWERS = [Power(p) for p in (1.05, 1.1, 1.5, 2.0, 3.0, 10.0, 60.0)]
+LOSSES = [*REGISTERED, Quantile(0.2), Quantile(0.9), *POWERS]
 # Huber's fit is for a threshold of its own, its size for any: it does not minimise it.
 NORMS = [loss for loss in LOSSES if loss.name != "huber"]
 REWEIGHTABLE = [loss for loss in LOSSES if isinstance(loss, Reweightable)]
@@ -81,7 +86,10 @@ def dual_norm(loss, functional, w):
             return np.abs(density).max()
         case Quantile(quantile=q):
             return max((density / q).max(), (-density / (1 - q)).max())
-    return np.sqrt(np.sum(w[:, None] * density**2))
+        case Chebyshev():
+            return np.abs(functional).sum(axis=0).max()
+    p = getattr(loss, "p", 2.0)
+    return np.sum(w[:, None] * np.abs(density) ** (p / (p - 1))) ** ((p - 1) / p)
 
 
 def test_huber_threshold_is_that_of_its_residuals():
@@ -93,6 +101,21 @@ def test_huber_threshold_is_that_of_its_residuals():
 
 
 # Naive twins
+
+
+@pytest.mark.parametrize("p", [1.3, 1.5, 3.0, 6.0])
+def test_power_is_what_a_general_minimiser_finds(p):
+    Q, Y, w = problem(n_outputs=1)
+    found = minimize(
+        lambda c: np.sum(w * np.abs(Y[:, 0] - Q @ c) ** p),
+        Q.T @ Y[:, 0],
+        jac=lambda c: -p * Q.T @ (w * np.sign(r := Y[:, 0] - Q @ c) * np.abs(r) ** (p - 1)),
+        method="BFGS",
+        options={"gtol": 1e-9},
+    )
+    fit = Power(p).fit(Q, Y, w)
+    np.testing.assert_allclose(fit.weights[:, 0], found.x, atol=1e-4)
+    np.testing.assert_allclose(Power(p).size(fit.residuals, w), found.fun ** (1 / p), rtol=1e-8)
 
 
 def test_squared_is_least_squares():
@@ -125,6 +148,14 @@ def test_half_of_the_absolute_values_is_the_median():
     assert Quantile(0.5).size(Y, w) == pytest.approx(Absolute().size(Y, w) / 2, rel=1e-14)
 
 
+def test_chebyshev_polynomial_is_the_smallest():
+    # Of all x^5 - (polynomial of degree 4) on [-1, 1], T_5 / 16 has the smallest maximum.
+    x = np.cos(np.pi * np.arange(0, 201) / 200)
+    fit = Chebyshev().fit(np.linalg.qr(np.vander(x, 5))[0], x[:, None] ** 5, None)
+    np.testing.assert_allclose(fit.residuals[:, 0], np.cos(5 * np.arccos(x)) / 16, atol=1e-12)
+    assert np.count_nonzero(np.abs(fit.functional) > 1e-9) == 6
+
+
 def test_huber_is_least_squares_where_nothing_is_far():
     x = np.linspace(-1, 1, 40)
     Q = np.linalg.qr(np.vander(x, 3))[0]
@@ -146,7 +177,7 @@ def test_integer_weights_are_repeated_rows(loss):
     size = loss.size(weighted.residuals, times.astype(float))
     np.testing.assert_allclose(size, loss.size(repeated.residuals, None), rtol=1e-10)
     np.testing.assert_allclose(weighted.weights, repeated.weights, atol=1e-6)
-    if not isinstance(loss, Absolute | Quantile):  # their dual is not unique
+    if not isinstance(loss, Absolute | Quantile | Chebyshev):  # their dual is not unique
         added = np.add.reduceat(repeated.functional, np.cumsum(times) - times, axis=0)
         np.testing.assert_allclose(weighted.functional, added, atol=1e-4)
 
@@ -185,8 +216,13 @@ def slopes(function, r, step=3e-4):
     return np.subtract(*np.transpose(ends)) / (2 * step * np.abs(r))
 
 
-# Huber's weights are those of its threshold, below.
-SMOOTH = [loss for loss in REWEIGHTABLE if loss.name != "huber"]
+SMOOTH = [
+    loss
+    for loss in REWEIGHTABLE
+    # The largest residual has one row that counts, and Lawson's rule; above 4 weights are those
+    # of 4; Huber's are those of its threshold, below.
+    if loss.name not in ("chebyshev", "huber") and exponent(loss) <= 4
+]
 
 
 @pytest.mark.parametrize("loss", SMOOTH, ids=naming)
@@ -213,6 +249,15 @@ def test_row_weights_of_huber_are_the_slope_over_the_residual_at_its_threshold()
     np.testing.assert_allclose(found, wanted / wanted.mean(), rtol=1e-6)
 
 
+def test_high_powers_weight_rows_like_the_fourth():
+    r, times = heavy_tailed()
+    w = times / times.mean()
+    wanted = row_weights(Power(4.0), r, w)
+    for p in (5.0, 10.0, 60.0):
+        np.testing.assert_array_equal(row_weights(Power(p), r, w), wanted)
+    assert not np.allclose(row_weights(Power(3.9), r, w), wanted, rtol=1e-3)
+
+
 class Misshapen:
     """Weights that are not one for each residual."""
 
@@ -226,6 +271,18 @@ def test_row_weights_of_another_shape_are_refused():
     r, times = heavy_tailed(20)
     with pytest.raises(ValueError, match=r"loss 'misshapen' .* shape \(20,\), got \(20, 1\)"):
         row_weights(Misshapen(), r, times.astype(float))
+
+
+def test_a_round_of_lawson_multiplies_by_the_residual():
+    r, times = heavy_tailed(20)
+    weighting, wanted = reweighting(Chebyshev()), np.ones(20)
+    for at in (r, r[::-1], r**2):
+        wanted = wanted * np.abs(at)
+        found = weighting(at, times / times.mean())
+        np.testing.assert_allclose(found, wanted / wanted.mean(), rtol=1e-12)
+    # Another fit begins anew.
+    one = np.abs(r) / np.abs(r).mean()
+    np.testing.assert_allclose(reweighting(Chebyshev())(r, None), one, rtol=1e-12)
 
 
 def test_huber_fit_of_integer_weights_is_that_of_repeated_rows():
@@ -386,6 +443,10 @@ def test_a_column_twice_does_no_harm(loss):
         ("absolute_error", Absolute()),
         ("huber", Huber()),
         ("quantile", Quantile(0.5)),
+        ("chebyshev", Chebyshev()),
+        (1.5, Power(1.5)),
+        (2, Power(2.0)),
+        (np.float32(1.5), Power(1.5)),
         (Quantile(0.3), Quantile(0.3)),
     ],
 )
@@ -428,7 +489,7 @@ def test_no_warning_on_wide_ranging_targets():
 
 # The factor of the chosen columns
 
-CORRECTED = [Absolute(), Huber(), Quantile(0.8)]
+CORRECTED = [Absolute(), Huber(), Quantile(0.8), Chebyshev(), Power(1.5), Power(4.0)]
 every_corrected = pytest.mark.parametrize("loss", CORRECTED, ids=repr)
 with_and_without_weights = pytest.mark.parametrize("weighted", [False, True])
 
@@ -444,11 +505,12 @@ def weights_and_roots(w, weighted):
     return (w, np.sqrt(w)[:, None]) if weighted else (None, np.ones((len(w), 1)))
 
 
+@pytest.mark.parametrize("loss", [Squared(), Power(2.0)], ids=["squared_error", "p=2"])
 @with_and_without_weights
-def test_squares_are_the_factor_of_a_hilbert_space(weighted):
+def test_squares_are_the_factor_of_a_hilbert_space(loss, weighted):
     F, Y, w = columns_and_targets()
     w, root = weights_and_roots(w, weighted)
-    factor, wanted = LossFactor(Y, w, Squared()), Factor(root * Y)
+    factor, wanted = LossFactor(Y, w, loss), Factor(root * Y)
     assert factor.target_size == pytest.approx(wanted.target_size, rel=1e-13)
     for column in (root * F).T:
         factor.append(column)
@@ -481,7 +543,7 @@ def test_every_width_is_the_fit_of_its_columns(loss, weighted):
 
 
 def test_exponents_are_those_of_the_norms():
-    assert [exponent(loss) for loss in CORRECTED] == [1.0, 2.0, 1.0]
+    assert [exponent(loss) for loss in CORRECTED] == [1.0, 2.0, 1.0, np.inf, 1.5, 4.0]
     assert exponent(Squared()) == 2.0
 
 

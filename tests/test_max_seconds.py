@@ -40,6 +40,7 @@ FITS = {
     ),
     "folds": lambda: (GreedyNetRegressor(max_nodes=6, cv=3), waves()),
     "absolute_error": lambda: (GreedyNetRegressor(max_nodes=6, loss="absolute_error"), waves()),
+    "chebyshev": lambda: (GreedyNetRegressor(max_nodes=6, loss="chebyshev"), waves(60)),
     "classifier": lambda: (GreedyNetClassifier(max_nodes=12), classes()),
     "classifier, nodes": lambda: (GreedyNetClassifier(n_nodes=9), classes()),
     "classifier, as grown": lambda: (GreedyNetClassifier(max_nodes=6, correct=False), classes()),

@@ -30,7 +30,7 @@ from greedynet import (
     load,
 )
 from greedynet.activations import ACTIVATIONS, LeakyReLU, ReLU
-from greedynet.losses import Absolute, Huber, Quantile, Squared
+from greedynet.losses import Absolute, Chebyshev, Huber, Power, Quantile, Squared
 from greedynet.search import Dictionary
 from networks import (
     KINDS,
@@ -246,7 +246,7 @@ def test_weights_of_classes_come_back(tmp_path: Path, kind: str, plain: bool):
 
 @pytest.mark.parametrize(
     "loss",
-    [Squared(), Absolute(), Huber(), Quantile(0.9), Quantile(1 / 3)],
+    [Squared(), Absolute(), Huber(), Chebyshev(), Quantile(0.9), Quantile(1 / 3), Power(1.7)],
 )
 def test_loss_comes_back(tmp_path: Path, loss: object):
     model = fitted(loss=loss, n_nodes=4)

@@ -93,7 +93,7 @@ def test_networks_are_grown_by_it(make, correct, weighted):
     assert model.score(X, y, w) > wanted + 0.1 * (1 - wanted)
 
 
-@pytest.mark.parametrize("loss", ["huber", "quantile"])
+@pytest.mark.parametrize("loss", ["huber", "quantile", 1.5, "chebyshev"])
 @corrected_or_not
 def test_other_losses_are_served_too(loss, correct):
     X, y = problem(GreedyNetRegressor)

@@ -30,6 +30,7 @@ KINDS = {
     "as grown": {"max_nodes": 9, "correct": False},
     "dictionary": {"max_nodes": 9, "search": Dictionary(n_points=200)},
     "absolute_error": {"max_nodes": 8, "loss": "absolute_error"},
+    "chebyshev": {"max_nodes": 5, "loss": "chebyshev"},
     "averages": {"max_nodes": 16, "n_networks": 2},
     "two layers": {"max_nodes": 20, "hidden_layers": 2},
     "folds": {"max_nodes": 8, "cv": 3},

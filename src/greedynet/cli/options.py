@@ -51,10 +51,10 @@ def _number_or_name(text: str) -> Any:
 
 
 def _loss(text: str) -> Any:
-    """Return a name, or the loss of a quantile such as quantile=0.9."""
+    """Return a name, a power, or the loss of a quantile such as quantile=0.9."""
     name, _, number = text.partition("=")
     if name != "quantile" or not number:
-        return text
+        return _number_or_name(text)
     from greedynet.losses import Quantile
 
     return Quantile(_number_or_name(number))

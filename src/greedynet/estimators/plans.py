@@ -37,6 +37,9 @@ def regression_plan(
     shared, loss, search = _shared(model, rows, limits, seed), get_loss(model.loss), model.search
     of_dictionary = isinstance(search, Dictionary) or search == "dictionary"
     correct = bool(model.correct) and not of_dictionary
+    if correct and is_squared(loss):
+        # The same norm in another form; the correction of least squares is the best.
+        loss = Squared()
     check_loss(
         loss,
         model.loss,

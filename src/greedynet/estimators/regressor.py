@@ -90,7 +90,7 @@ class GreedyNetRegressor(RegressorMixin, BaseGreedyNet):
         max_nodes: int | None = None,
         select: Select = "best",
         cv: int | BaseCrossValidator | Iterable[Any] | None = None,
-        loss: str | Loss = "squared_error",
+        loss: str | float | Loss = "squared_error",
         missing: Literal["error", "learn"] = "error",
         monotonic_cst: ArrayLike | Mapping[str, int] | None = None,
         convex: ArrayLike | Mapping[str, int] | None = None,

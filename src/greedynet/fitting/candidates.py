@@ -19,6 +19,7 @@ from greedynet.fitting.forms import Form
 from greedynet.fitting.plan import ZERO_RESIDUAL, Plan
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.settings import LogisticSettings
+from greedynet.losses.base import singles_out_rows
 from greedynet.model.candidate import (
     BLEND,
     CLIPPED,
@@ -84,6 +85,8 @@ def _by_width(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> It
         taken = sum(_work(rows, c.width, rows.n_features) for c in first)
         # So many multiplications take no time.
         allowed = max(4e8, plan.settings.depth.times_work * taken)
+    # Single rows decide the largest error: what wide networks gain shows later.
+    patience = (2 if singles_out_rows(plan.loss) else 1) * settings.patience
     for width in widths_up_to(most, settings.growth):
         work += _work(rows, width, d)
         if work > allowed:
@@ -91,7 +94,7 @@ def _by_width(scores: CandidateScores, form: Form, rows: Rows, plan: Plan) -> It
         yield Candidate(NETWORK, width, form=form.name)
         if scores.training_errors[-1] <= max(plan.limits.tol, ZERO_RESIDUAL) and plan.takes_last:
             return
-        if not plan.takes_last and scores.stops(form.name, d, n_supported, settings.patience):
+        if not plan.takes_last and scores.stops(form.name, d, n_supported, patience):
             return
 
 

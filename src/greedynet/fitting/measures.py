@@ -116,12 +116,17 @@ class OfLoss(Squares):
         self._loss, self._power = loss, power(loss)
 
     def _sizes(self, residuals: Float64) -> Float64:
-        """Return what each row contributes to the `p`-th power of the size."""
+        """Return what each row contributes to the `p`-th power of the size, or the size itself."""
+        if np.isinf(self._power):
+            return np.abs(residuals).max(axis=1)
         with np.errstate(over="ignore"):
             return np.fmin(row_sizes(self._loss, residuals), LARGEST_LOSS)
 
     def _mean_size(self, residuals: Float64) -> float:
-        return float(self.mean(self._sizes(residuals)) ** (1 / self._power))
+        sizes = self._sizes(residuals)
+        if np.isinf(self._power):
+            return float(sizes.max())
+        return float(self.mean(sizes) ** (1 / self._power))
 
     def losses(self, predictions: Float64) -> Float64:
         """Return what each row contributes to the `p`-th power of the size."""

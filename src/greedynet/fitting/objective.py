@@ -22,10 +22,11 @@ from greedynet.fitting.make_search import input_scaling
 from greedynet.fitting.measures import LogLosses, Measure, OfLoss, Squares
 from greedynet.fitting.plan import Plan
 from greedynet.fitting.problem import Problem, coordinates_of
-from greedynet.fitting.reweighted import LossGrowth, reweighted_line
+from greedynet.fitting.reweighted import ExtremeGrowth, LossGrowth, reweighted_line
 from greedynet.fitting.scores import CandidateScores
 from greedynet.fitting.squares import SquaresGrowth
 from greedynet.losses import is_squared
+from greedynet.losses.base import singles_out_rows
 from greedynet.losses.logistic import log_loss
 from greedynet.model.candidate import MEAN, SHARES, Candidate
 from greedynet.model.coordinates import Coordinates
@@ -57,7 +58,7 @@ class Objective:
         """
         found = coordinates_of(rows, plan, input_range)
         many = plan.settings.ladder.rows_per_input * (rows.n_features + 1)
-        is_free = plan.linear_term and plan.shape is None
+        is_free = plan.linear_term and plan.shape is None and not singles_out_rows(plan.loss)
         if len(rows) >= many or not is_free or not plan.correct:
             return found
         scaled = found.apply(rows)
@@ -73,7 +74,7 @@ class Objective:
             return PlainGrowth(problem, turn)
         if is_squared(plan.loss):
             return SquaresGrowth(problem, turn)
-        return LossGrowth(problem, turn)
+        return (ExtremeGrowth if singles_out_rows(plan.loss) else LossGrowth)(problem, turn)
 
     def candidates(
         self, scores: CandidateScores, forms: Sequence[Form], rows: Rows, plan: Plan

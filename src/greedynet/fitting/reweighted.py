@@ -6,7 +6,9 @@ At its minimum, a loss `sum_i L(r_i)` has the derivatives of `sum_i v_i r_i^2`, 
 
 So every width searches its new neurons on rows as weighted by the residuals of the one before, and
 corrects all neurons while the weights follow from the residuals. The first weights are those of a
-line with a ridge, which is found in the same way.
+line with a ridge, which is found in the same way. If the weights would single out few rows, as for
+the maximum norm and for powers above 2, networks are those of least squares, further corrected with
+such weights, and their outer weights are solved by the loss itself.
 
 A robust loss is meant for data with outliers. Rows beyond ten robust standard deviations affect
 only the intercept, as little as the loss permits: neurons and ridge are chosen without them.
@@ -19,14 +21,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from greedynet.correction.outer_solver import DEPENDENT
 from greedynet.correction.variable_projection import VariableProjection
 from greedynet.fitting.growth import Line, Start, State
 from greedynet.fitting.problem import Problem
-from greedynet.fitting.squares import MET, QUICK, TO_CONVERGE, CorrectedGrowth
+from greedynet.fitting.squares import (
+    MET,
+    QUICK,
+    TO_CONVERGE,
+    CorrectedGrowth,
+    Neurons,
+    SquaresGrowth,
+)
+from greedynet.linalg.weights import outer_weights
 from greedynet.losses import Loss
-from greedynet.losses.base import is_robust
+from greedynet.losses.base import LossFactor, is_robust
 from greedynet.losses.huber import NORMAL
-from greedynet.losses.solvers import row_weights, weighted_median
+from greedynet.losses.solvers import reweighting, row_weights, weighted_median
 from greedynet.model.candidate import LINE, MEAN, Candidate, widths_up_to
 from greedynet.model.network import Network
 from greedynet.rows.affine import RidgeLine
@@ -193,6 +204,74 @@ class LossGrowth(CorrectedGrowth):
     def loss(self, state: Weighted) -> float:
         """Return the loss of these rows."""
         return self.problem.plan.loss.size(state.residuals, self.problem.rows.weights)
+
+
+class ExtremeGrowth(SquaresGrowth):
+    """Networks for a loss that singles out rows: least squares, then the loss itself."""
+
+    _solution: tuple[Neurons, Float64, Float64] | None = None
+
+    def line(self, kind: str) -> Line:
+        """Return the best constant, or the best line, for the loss."""
+        rows, plan, affine = self.problem.rows, self.problem.plan, self.problem.coordinates.affine
+        mean = super().line(MEAN)
+        if not plan.linear_term:
+            return mean
+        if kind == MEAN:
+            return mean._replace(intercept=self.problem.constant(rows.Y))
+        found = plan.loss.fit(affine.evaluate(rows.X), rows.Y, rows.weights).weights
+        weights = affine.to_weights @ found
+        return Line(weights[:-1], weights[-1])
+
+    def _outputs(self, state: Neurons, X: NDArray[np.floating]) -> Float64:
+        points, weights = self._solved(state)
+        hidden = self.problem.plan.activation.value(X @ points[:, :-1].T + points[:, -1])
+        F = np.hstack([self.problem.coordinates.affine.evaluate(X), hidden])
+        return np.asarray(F @ weights)
+
+    def _network(self, states: Sequence[Neurons]) -> Network:
+        return _network_of(self.problem, *self._solved(states[0]))
+
+    def _solved(self, neurons: Neurons) -> tuple[Float64, Float64]:
+        """Return the neurons, corrected with weights on large residuals, and their outer weights.
+
+        Corrected or not, whichever has the smaller loss; but first of all none may be missing, if
+        all were asked for, because it became dependent.
+        """
+        if self._solution is None or self._solution[0] is not neurons:
+            needs_all = self.problem.plan.needs_all(len(neurons.points))
+            found = map(self._by_loss, (neurons.points, self._extreme(neurons)))
+            best = min(found, key=lambda each: (-needs_all * len(each[0]), each[2]))
+            self._solution = neurons, best[0], best[1]
+        return self._solution[1], self._solution[2]
+
+    def _extreme(self, neurons: Neurons) -> Float64:
+        """Return the neurons after steps with weights that grow with the residuals."""
+        problem, rows, state = self.problem, self.problem.rows, self.at(neurons)
+        affine, weighting = problem.coordinates.affine, reweighting(problem.plan.loss)
+        best = (np.inf, state.points)
+        for _ in range(10):
+            residuals = (rows.Y - state.predict(rows.X, affine.evaluate(rows.X)))[:, 0]
+            best = min(best, (float(np.abs(residuals).max()), state.points), key=lambda b: b[0])
+            if not residuals.any():
+                break
+            weighted = Rows(rows.X, rows.Y, weighting(residuals, rows.weights))
+            columns = problem.coordinates.affine_columns(weighted)
+            state = problem.projection(weighted, columns, state.points, state.ridge).settle(2)
+            if state.dof > len(rows) / 2:
+                break  # residuals are not those of a fit any more
+        return np.ascontiguousarray(best[1])
+
+    def _by_loss(self, points: Float64) -> tuple[Float64, Float64, float]:
+        """Return neurons that are independent, weights that minimise the loss, and the loss."""
+        problem, plan = self.problem, self.problem.plan
+        rows, coordinates = problem.rows, problem.coordinates
+        factor = LossFactor(rows.Y, rows.weights, plan.loss, DEPENDENT)
+        coordinates.begun(factor, rows)
+        columns = coordinates.neuron_columns(rows, points, plan.activation)
+        kept = [i for i, column in enumerate(columns.T) if factor.append(column)]
+        weights = outer_weights(factor.R, factor.z, 0.0, coordinates.n_affine)
+        return points[kept], weights, plan.loss.size(factor.fit.residuals, rows.weights)
 
 
 def _network_of(problem: Problem, points: Float64, weights: Float64) -> Network:

@@ -116,7 +116,10 @@ class Reweightable(Protocol):
 
     * `exponent = 2.0`: the `p` of the l_p norm that the loss is, or resembles most;
     * `is_robust = False`: whether it is meant for data with outliers, which then affect neither
-      the choice of neurons nor width and ridge.
+      the choice of neurons nor width and ridge;
+    * `singles_out_rows = False`: whether `v` grows so fast with the residual that few rows would
+      determine the choice of neurons; outer weights are then solved by the loss itself;
+    * `reweighting()`: the update of `v` from round to round, if it depends on earlier rounds.
     """
 
     def row_weights(self, residuals: Float64, weights: Float64 | None) -> Float64:
@@ -135,6 +138,11 @@ class Reweightable(Protocol):
 def is_robust(loss: Loss) -> bool:
     """Whether the loss is meant for data with outliers."""
     return bool(getattr(loss, "is_robust", False))
+
+
+def singles_out_rows(loss: Loss) -> bool:
+    """Whether outer weights must be solved by the loss itself, not by reweighted least squares."""
+    return bool(getattr(loss, "singles_out_rows", False))
 
 
 def exponent(loss: Loss) -> float:
@@ -193,8 +201,9 @@ def mean_size(loss: Loss, residuals: Float64, weights: Float64 | None) -> float:
     """Return the size of residuals, divided by its growth with the number of rows.
 
     The root mean square for squared errors, the mean absolute value for absolute errors and Huber's
-    loss, the mean pinball loss for quantiles. With every row twice, a loss that resembles an l_p
-    norm grows by `2^(1/p)`, so the size is divided by `n^(1/p)`.
+    loss, the mean pinball loss for quantiles, the largest value for "chebyshev". With every row
+    twice, a loss that resembles an l_p norm grows by `2^(1/p)`, so the size is divided by
+    `n^(1/p)`.
     """
     size = loss.size(residuals, weights)
     if size == 0.0:
@@ -206,15 +215,13 @@ def mean_size(loss: Loss, residuals: Float64, weights: Float64 | None) -> float:
 
 
 def power(loss: Loss) -> float:
-    """Return the `p` for which `size^p` is a sum over rows: 1 for absolute values."""
+    """Return the `p` for which `size^p` is a sum over rows: 1 for absolute values, 2 for squares.
+
+    It is infinite for the maximum norm.
+    """
     one = loss.size(np.ones((1, 1)), None)
     rate = float(np.log2(loss.size(np.ones((2, 1)), None) / one))
-    if not rate > 0:
-        raise ValueError(
-            f"`size` of the loss {loss.name!r} must grow with the number of rows, such as a sum of "
-            "their errors, got one that does not."
-        )
-    return 1.0 / rate
+    return 1.0 / rate if rate > 0 else np.inf
 
 
 def row_sizes(loss: Loss, residuals: Float64) -> Float64:

@@ -10,6 +10,7 @@ is still a descent direction: `D` may be smoothed and bounded away from zero.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def solve_programme(programme: Mapping[str, Any]) -> OptimizeResult | None:
             return None
     raise RuntimeError(
         f"The linear programme of the loss could not be solved: {result.message} Write "
-        'loss="huber" for a similar smooth loss.'
+        'loss="huber" or a power such as loss=1.1 or loss=10.0 for a similar smooth loss.'
     )
 
 
@@ -124,8 +125,17 @@ def line_minimum(derivative: Callable[[float], float], guess: float) -> float:
     return low
 
 
+# (residuals, sample weights) -> row weights, with mean 1.
+Reweighting = Callable[[Float64, Float64 | None], Float64]
+
 # Residuals below this fraction of their median are raised to it.
 _FLOOR = 0.05
+
+
+def reweighting(loss: Loss) -> Reweighting:
+    """Return the function that updates the row weights from the residuals in each round."""
+    own = getattr(loss, "reweighting", None)
+    return partial(row_weights, loss) if own is None else own()
 
 
 def row_weights(

@@ -192,7 +192,10 @@ class Atoms:
 
         def fill(block: slice) -> None:
             values = np.abs(self.atoms(block)) / scale
-            lengths[block] = (values**power @ scale**2) ** (1 / power)
+            if np.isinf(power):
+                lengths[block] = values.max(axis=1)
+            else:
+                lengths[block] = (values**power @ scale**2) ** (1 / power)
 
         self.pool.map(fill, self._blocks(len(self)))
         return lengths

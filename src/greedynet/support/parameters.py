@@ -132,18 +132,18 @@ PARAMETERS = (
     ),
     Parameter(
         "loss",
-        "str or Loss",
+        "str, float or Loss",
         'The loss to minimise: "squared_error", "absolute_error", "huber" (quadratic for small '
-        "errors, linear for large ones), or `greedynet.losses.Quantile(0.9)` (the pinball loss; "
-        '"quantile" is the median). It determines the choice of neurons, their outer weights, and '
-        "the width.",
+        "errors, linear for large ones), `greedynet.losses.Quantile(0.9)` (the pinball loss; "
+        '"quantile" is the median), "chebyshev" (the largest error), or the l_p norm for a number '
+        "p above 1. It determines the choice of neurons, their outer weights, and the width.",
         of=NUMBERS,
         options=(
             Option(
                 "--loss",
                 "squared_error (default), absolute_error, huber, quantile (the median) or a "
-                "quantile such as quantile=0.9.",
-                "NAME",
+                "quantile such as quantile=0.9, chebyshev, or a power above 1.",
+                "NAME|P",
                 reader="loss",
             ),
         ),

@@ -32,6 +32,7 @@ _OFF = {
     RMSE: "to be off by about {} (RMSE)",
     MAE: "to be off by about {} (mean absolute error)",
     "quantile_loss": "a mean pinball loss of about {}",
+    "chebyshev_loss": "a largest error of about {}",
 }
 _LEFT_OUT = "On rows that the fit itself left out"
 _ONLY = {
