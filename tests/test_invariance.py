@@ -116,3 +116,36 @@ def test_an_exact_network_is_found_to_the_last_digits():
     assert model.n_nodes_ == 3
     # It was constructed twice, but every candidate is reported once.
     assert len(steps) == len(model.ladder_)
+
+
+def random_problem(seed):
+    """Any number of rows and columns, of one kind or of many, with a target of many kinds."""
+    rng = np.random.default_rng(seed)
+    n, d = int(np.exp(rng.uniform(3, 6))), int(np.exp(rng.uniform(0, 3)))
+    kinds = [
+        lambda: rng.uniform(-1, 1, n),
+        lambda: rng.standard_normal(n),
+        lambda: 0.1 * rng.integers(0, 5, n),
+        lambda: rng.lognormal(size=n),
+        lambda: 1.0 * (rng.random(n) < 0.4),
+    ]
+    kind = int(rng.integers(0, 6))
+    X = np.column_stack([kinds[kind if kind < 5 else rng.integers(0, 5)]() for _ in range(d)])
+    Z = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-12)
+    a, b = (Z @ rng.standard_normal((2, d)).T / np.sqrt(d)).T
+    targets = [np.sin(2 * a) + b**2, np.maximum(a, 0) - 2 * np.maximum(b, 0.3), (a > 0) + b / 2]
+    y = [*targets, rng.standard_normal(n)][rng.integers(0, 4)]
+    return X, y + rng.choice([0, 0.1, 0.3, 1]) * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("change", [renamed, in_other_units, lambda X: 1000 * X + 7])
+def test_random_problems(change):
+    shares = []
+    for seed in range(40):
+        X, y = random_problem(seed)
+        wanted = regressor(max_nodes=16).fit(X, y).predict(X)
+        other = change(X)
+        found = regressor(max_nodes=16).fit(other, y).predict(other)
+        shares.append(np.abs(found - wanted).max() / (np.ptp(wanted) or 1.0))
+    assert np.quantile(shares, 0.95) < (1e-9 if change is renamed else 1e-6)
+    assert max(shares) < (1e-9 if change is renamed else 1e-2)

@@ -1,13 +1,16 @@
 """What must hold for any data: laws on random matrices, and data at the edge of the possible."""
 
+import io
 from functools import partial
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.callback import ScoringMonitor
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import scopes
 from greedynet import StopReason
@@ -340,3 +343,23 @@ def test_monitor_of_a_second_fit(small, data):
     model = small().fit(X, y).set_callbacks(monitor).fit(X, -y)
     whole = [row["r2"] for row in monitor.get_logs().data if row["task_name"] == "fit"]
     assert whole == [model.score(X, -y)]
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize(
+    ("search", "name", "values"),
+    [("dictionary", "search__rule", ["ols", "oga"]), ("continuous", "correct", [False, True])],
+)
+@pytest.mark.all_folds  # settings of a test hold for its own thread
+def test_parallel_searches_and_files(data, backend, search, name, values):
+    X, y = data
+    with joblib.parallel_config(backend):
+        grid = GridSearchCV(estimator(search), {name: values}, cv=2, n_jobs=2).fit(X, y)
+    alone = cross_val_score(estimator(search).set_params(**{name: values[1]}), X, y, cv=2)
+    np.testing.assert_array_equal(grid.cv_results_["mean_test_score"][1], alone.mean())
+    file = io.BytesIO()
+    joblib.dump(grid.best_estimator_, file)
+    file.seek(0)
+    loaded = joblib.load(file)
+    np.testing.assert_array_equal(loaded.predict(X), grid.predict(X))
+    assert loaded.stop_reason_ is grid.best_estimator_.stop_reason_
