@@ -266,7 +266,7 @@ def test_exporter_is_one_module_and_one_line(copy: Copy, model: GreedyNetRegress
     assert said.startswith("wrote model.json: ")
     assert said.endswith('load it with json.load(open("model.json"))\n')
     weights = json.loads((copy.folder / "model.json").read_text())
-    assert content.pop("activation")["name"] == "relu"
+    assert weights.pop("activation")["name"] == "relu"
     a, b, c, linear, constant = (
         np.array(weights[name])
         for name in ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept")
