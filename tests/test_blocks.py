@@ -11,10 +11,8 @@ from sklearn.base import clone
 import scopes
 from greedynet import GreedyNetClassifier, GreedyNetRegressor
 from greedynet.correction.all_rows import passes
-from greedynet.model.coordinates import Coordinates
 from greedynet.rows.blocks import BlockSizes, Surveyed, readers
 from greedynet.rows.rows import Rows
-from greedynet.rows.scaling import InputScaling
 
 N_ROWS = 3_000
 N_TRIES = 12
@@ -76,10 +74,6 @@ def same_network(one, other, rtol=1e-8):
     for name in ("inner_weights", "biases", "outer_weights", "linear_weights", "intercept"):
         a, b = getattr(one.network_, name), getattr(other.network_, name)
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
-
-
-def coordinates_of(rows):
-    return Coordinates.of(rows, InputScaling.standard(rows), linear_term=True)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

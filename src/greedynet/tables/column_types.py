@@ -14,7 +14,7 @@ from greedynet.tables.columns import Columns, Input, Missing
 from greedynet.tables.findings import check_present, empty_cells, split_names
 from greedynet.tables.kinds import Categories, Coded, Dates, Durations, Kind, Numbers, Truths
 from greedynet.tables.kinds.dates import DAY_FIRST
-from greedynet.tables.labelled import Target
+from greedynet.tables.labelled import TargetColumn
 from greedynet.tables.readers import Table, TableError
 from greedynet.tables.readers.base import as_text
 from greedynet.tables.readers.store import as_block_column
@@ -40,7 +40,7 @@ class ColumnTypes:
     """
 
     inputs: Columns
-    target: Target
+    target: TargetColumn
     assumed: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -298,7 +298,7 @@ def _few(found: Survey) -> tuple[str, ...] | None:
     return tuple(sorted(found.distinct))
 
 
-def target_of(table: Table, name: str, found: Survey, *, classes: bool) -> tuple[Target, str]:
+def target_of(table: Table, name: str, found: Survey, *, classes: bool) -> tuple[TargetColumn, str]:
     """Return what the target holds, numbers or classes, and what was assumed."""
     kind: Kind | None = None
     said = ""
@@ -312,8 +312,10 @@ def target_of(table: Table, name: str, found: Survey, *, classes: bool) -> tuple
     if isinstance(kind, Durations):  # a time of day is predicted as its hours
         kind = Durations(kind.n_parts)
     if kind is None:
-        return Target(name, classes=_classes(table, name, found), gaps=tuple(found.gaps)), said
-    return Target(name, kind, gaps=tuple(found.gaps)), said
+        return TargetColumn(
+            name, classes=_classes(table, name, found), gaps=tuple(found.gaps)
+        ), said
+    return TargetColumn(name, kind, gaps=tuple(found.gaps)), said
 
 
 def _classes(table: Table, target: str, found: Survey) -> NDArray[Any]:

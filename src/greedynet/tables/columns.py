@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from greedynet.rows.missing import indicator_name
 from greedynet.support.types import Float64
 from greedynet.tables.findings import Findings, check_present
-from greedynet.tables.kinds import Kind, Numbers, Part, from_state
+from greedynet.tables.kinds import EffectPart, Kind, Numbers, from_state
 from greedynet.tables.memory import means_of
 from greedynet.tables.readers import Block, Column, Marks, Table, TableError, is_in_parts
 from greedynet.tables.readers.base import AsNumbers, empty_mask, without
@@ -81,10 +81,10 @@ class Input:
         return self.kind.features(self.name)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[EffectPart, ...]:
         """What to draw the effects of."""
         if self.gaps_of is not None:
-            return (Part(self.name, (0,), np.array([[0.0], [1.0]]), ("no", "yes")),)
+            return (EffectPart(self.name, (0,), np.array([[0.0], [1.0]]), ("no", "yes")),)
         return self.kind.parts(self.name)
 
     def written(self, marks: Marks) -> "Input":

@@ -20,7 +20,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class TargetColumn:
     """The column to predict.
 
     Attributes
@@ -101,7 +101,7 @@ class LabelledRows:
 
 def read_rows(
     columns: Columns,
-    target: Target,
+    target: TargetColumn,
     table: Table,
     missing: Missing,
     roles: Roles = NO_ROLES,
@@ -152,7 +152,7 @@ def _date_order(columns: Columns, roles: Roles) -> str | None:
 
 
 def read_filled(
-    columns: Columns, target: Target, table: Table, missing: Missing, roles: Roles
+    columns: Columns, target: TargetColumn, table: Table, missing: Missing, roles: Roles
 ) -> LabelledRows:
     """Read rows as `read_rows` does, with means in empty cells; many rows are kept in a file."""
     means = filled_means(columns, missing)

@@ -32,7 +32,7 @@ from greedynet.tables.columns import (
 from greedynet.tables.findings import check_present
 from greedynet.tables.hold_out import without_scores
 from greedynet.tables.kinds import Numbers, from_state
-from greedynet.tables.labelled import LabelledRows, Target, read_filled
+from greedynet.tables.labelled import LabelledRows, TargetColumn, read_filled
 from greedynet.tables.readers import Table, TableError, open_as_fitted
 from greedynet.tables.roles import Roles
 from greedynet.tables.stored import table_of
@@ -333,11 +333,11 @@ class TableModel:
         """
         return self._encoded(X, missing, every=True).X
 
-    def _target(self, name: str) -> Target:
+    def _target(self, name: str) -> TargetColumn:
         """Return a column that holds what is predicted, and how its cells are read."""
         stored = self.about.get("reading") or {}
         kind = from_state(stored["target"]) if "target" in stored else Numbers()
-        return Target(name, kind, self.classes_, tuple(stored.get("target_gaps", ())))
+        return TargetColumn(name, kind, self.classes_, tuple(stored.get("target_gaps", ())))
 
     def _encoded(self, X: Any, missing: Missing, *, every: bool = False) -> Encoded:
         """Return the inputs of the estimator; all rows are complete if `every` one is needed."""

@@ -6,7 +6,16 @@ from typing import Any
 
 from greedynet.rows.rows import MOST_LEVELS
 from greedynet.support.duck import MOMENT, NUMBER, TEXT, literals
-from greedynet.tables.kinds import FOUND, Dates, Durations, Form, Kind, Numbers, Promises, Reading
+from greedynet.tables.kinds import (
+    FOUND,
+    Dates,
+    Durations,
+    Kind,
+    Numbers,
+    Promises,
+    Reading,
+    Spelling,
+)
 from greedynet.tables.kinds.base import Wording
 from greedynet.tables.kinds.numbers import PlainTally, read_numbers
 from greedynet.tables.readers import Table, TableError
@@ -207,7 +216,7 @@ def _readings(store: Store, texts: str, asked: dict[Kind, str]) -> dict[str, Rea
             "group by 1 order by r"
         )
         forms = tuple(
-            Form(how, n, str(text), row, dict(zip(kind.measures, measured, strict=True)))
+            Spelling(how, n, str(text), row, dict(zip(kind.measures, measured, strict=True)))
             for how, n, text, row, *measured in rows
         )
         other = next(((form.text, form.row) for form in forms if form.how is None), None)

@@ -10,7 +10,7 @@ May import `support`, and of `tables` only `readers`.
 from collections.abc import Mapping
 from typing import Any
 
-from greedynet.tables.kinds.base import Form, Kind, Part, Promises, Reading, Wording
+from greedynet.tables.kinds.base import EffectPart, Kind, Promises, Reading, Spelling, Wording
 from greedynet.tables.kinds.categories import Categories, Truths
 from greedynet.tables.kinds.coded import Coded
 from greedynet.tables.kinds.dates import Dates
@@ -24,12 +24,12 @@ __all__ = [
     "Coded",
     "Dates",
     "Durations",
-    "Form",
+    "EffectPart",
     "Kind",
     "Numbers",
-    "Part",
     "Promises",
     "Reading",
+    "Spelling",
     "Truths",
     "Wording",
     "from_state",

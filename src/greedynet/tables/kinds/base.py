@@ -20,7 +20,7 @@ DURATIONS = "days?|h|hrs?|hours?|mins?|minutes?|secs?|seconds?"
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class EffectPart:
     """Features of a column that vary together in a picture of their effect.
 
     Attributes
@@ -59,7 +59,7 @@ class Wording:
 
 
 @dataclass(frozen=True)
-class Form:
+class Spelling:
     """The cells of a column that are written in one way.
 
     Attributes
@@ -85,7 +85,7 @@ class Form:
 class Reading:
     """What a kind can read of the texts of a column: their forms, and the first other text."""
 
-    forms: tuple[Form, ...] = ()
+    forms: tuple[Spelling, ...] = ()
     other: tuple[str, int] | None = None
 
     @property
@@ -199,9 +199,9 @@ class Kind:
         """Write the features of values."""
         out[:, 0] = values
 
-    def parts(self, name: str) -> tuple[Part, ...]:
+    def parts(self, name: str) -> tuple[EffectPart, ...]:
         """Return what to draw the effects of."""
-        return tuple(Part(feature, (i,)) for i, feature in enumerate(self.features(name)))
+        return tuple(EffectPart(feature, (i,)) for i, feature in enumerate(self.features(name)))
 
     def describe(self) -> str:
         """Return what the column holds, in words: "a number"."""

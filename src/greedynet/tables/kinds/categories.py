@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from greedynet.support.types import Float64
 from greedynet.tables.kinds.base import (
+    EffectPart,
     Kind,
     Mask,
-    Part,
     Problems,
     check_levels,
     place_sql,
@@ -85,10 +85,10 @@ class Categories(Kind):
         out[~known] = np.nan
         return {"empty": ~known & ~new, "unknown": new} if new.any() or not known.all() else {}
 
-    def parts(self, name: str) -> tuple[Part, ...]:
+    def parts(self, name: str) -> tuple[EffectPart, ...]:
         """Return all levels in one picture."""
         n = len(self.levels)
-        return (Part(name, tuple(range(n)), np.eye(n), self.levels),)
+        return (EffectPart(name, tuple(range(n)), np.eye(n), self.levels),)
 
     def describe(self) -> str:
         """Return the first levels."""
@@ -131,9 +131,9 @@ class Truths(Kind):
         other = ~np.isnan(values) & (values != 0.0) & (values != 1.0)
         return np.where(other, np.nan, values), text | other
 
-    def parts(self, name: str) -> tuple[Part, ...]:
+    def parts(self, name: str) -> tuple[EffectPart, ...]:
         """Return both in one picture."""
-        return (Part(name, (0,), np.array([[0.0], [1.0]]), ("false", "true")),)
+        return (EffectPart(name, (0,), np.array([[0.0], [1.0]]), ("false", "true")),)
 
     def describe(self) -> str:
         """Return what the column holds."""

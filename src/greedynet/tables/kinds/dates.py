@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from greedynet.support.duck import evaluate, literal
 from greedynet.support.types import Float64
 from greedynet.tables.kinds.base import (
-    Form,
+    EffectPart,
     Kind,
-    Part,
     Promises,
     Reading,
+    Spelling,
     Wording,
     let,
     pair,
@@ -255,13 +255,13 @@ class Dates(Kind):
         elapsed: Float64 = (moments - start).astype(np.int64) / unit
         return elapsed
 
-    def parts(self, name: str) -> tuple[Part, ...]:
+    def parts(self, name: str) -> tuple[EffectPart, ...]:
         """Return the elapsed time, and a turn of each cycle."""
-        found = [Part(self.features(name)[0], (0,))]
+        found = [EffectPart(self.features(name)[0], (0,))]
         for i, cycle in enumerate(self.cycles):
             places, labels = self._turn(cycle)
             what = f"{name}: {_POSITIONS[cycle][0]}"
-            found.append(Part(what, (2 * i + 1, 2 * i + 2), places, labels))
+            found.append(EffectPart(what, (2 * i + 1, 2 * i + 2), places, labels))
         return tuple(found)
 
     def _turn(self, cycle: str) -> tuple[Float64, Sequence[str]]:
@@ -317,7 +317,7 @@ def _short(moment: str) -> str:
 # The decision
 
 
-def _of_forms(forms: Sequence[Form], order: str | None, words: Wording) -> Dates:
+def _of_forms(forms: Sequence[Spelling], order: str | None, words: Wording) -> Dates:
     """Return the kind of a column with these dates: their range, and their positions in cycles."""
 
     def all_of(what: str) -> list[Any]:
@@ -359,7 +359,9 @@ def _of_months(found: Reading, words: Wording) -> str:
     return f"{text!r} is read as {moment.item():%B %Y}"
 
 
-def _order(forms: Sequence[Form], words: Wording, promised: str | None) -> tuple[str | None, str]:
+def _order(
+    forms: Sequence[Spelling], words: Wording, promised: str | None
+) -> tuple[str | None, str]:
     """Return the order of day and month, and what was assumed of it."""
     open_ones = [form for form in forms if form.how["separator"]]
     only = {form.how["only"]: form.text for form in reversed(open_ones) if form.how["only"]}

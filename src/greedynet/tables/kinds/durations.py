@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from greedynet.support.duck import literal
 from greedynet.support.types import Float64
 from greedynet.tables.kinds.base import (
-    Form,
+    EffectPart,
     Kind,
-    Part,
     Promises,
     Reading,
+    Spelling,
     Wording,
     let,
     pair,
@@ -105,7 +105,7 @@ class Durations(Kind):
                 f"{words.what} holds {texts[2]!r} beside {texts[3]!r}, which could be hours or "
                 f"minutes: write the seconds of all, or of none, or {words.as_text}."
             )
-        clock: list[Form] = [form for form in found.forms if form.how["parts"]]
+        clock: list[Spelling] = [form for form in found.forms if form.how["parts"]]
         low = min(form.measures["low"] for form in found.forms)
         high = max(form.measures["high"] for form in found.forms)
         is_day = 0 <= low < 6 and 18 <= high < 24 and len(clock) == len(found.forms)
@@ -141,13 +141,13 @@ class Durations(Kind):
         if self.is_clock:
             out[:, 1:] = pair(out[:, 0] / 24)
 
-    def parts(self, name: str) -> tuple[Part, ...]:
+    def parts(self, name: str) -> tuple[EffectPart, ...]:
         """Return the hours, or a turn of the clock."""
         if not self.is_clock:
             return super().parts(name)
         hours = np.arange(24.0)
         values = np.column_stack([hours, pair(hours / 24)])
-        return (Part(f"{name}: hour", (0, 1, 2), values, [str(hour) for hour in range(24)]),)
+        return (EffectPart(f"{name}: hour", (0, 1, 2), values, [str(hour) for hour in range(24)]),)
 
     def describe(self) -> str:
         """Return what it is, and its unit."""

@@ -24,17 +24,17 @@ from greedynet.support.duck import evaluate, literal
 from greedynet.support.types import Float64
 from greedynet.tables.kinds.base import (
     DURATIONS,
-    Form,
     Kind,
     Problems,
     Promises,
     Reading,
+    Spelling,
     Wording,
     let,
     require,
 )
 from greedynet.tables.readers import TableError
-from greedynet.tables.readers.base import Column, number_text, plain_sql
+from greedynet.tables.readers.base import Column, plain_sql
 
 _SIGNS, _SIGN = "$€£¥₹₽₩₺₪", "[-+\u2212]"
 _CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK"
@@ -156,7 +156,7 @@ class Numbers(Kind):
         return "." if self.decimal == "," else ","
 
     def _check(
-        self, forms: Sequence[Form], words: Wording, plain: PlainTally, thousands: str | None
+        self, forms: Sequence[Spelling], words: Wording, plain: PlainTally, thousands: str | None
     ) -> None:
         """Raise an error if the numbers could be meant in several ways."""
         currencies, marks = _texts_by(forms, "currency"), _texts_by(forms, "mark")
@@ -190,7 +190,7 @@ class Numbers(Kind):
         if problem is not None:
             raise TableError(f"{words.what} holds {problem}: {remedy}, or {words.as_text}.")
 
-    def _doubt(self, cell: str, forms: Sequence[Form], plain: PlainTally) -> str | None:
+    def _doubt(self, cell: str, forms: Sequence[Spelling], plain: PlainTally) -> str | None:
         """Return why 1,234 may not be one thousand; None if all else is whole and below it."""
         others = [form.how for form in forms if not form.how["mark"]]
         if plain.has_fractions or any(form.how["point"] for form in forms):
@@ -201,7 +201,7 @@ class Numbers(Kind):
             return None
         return f"{cell!r} and the like, all with one mark before three digits"
 
-    def _assumed(self, forms: Sequence[Form], promised: Promises) -> str:
+    def _assumed(self, forms: Sequence[Spelling], promised: Promises) -> str:
         """Return what was assumed of the cells, in one line."""
         said = []
         mark, currency, percent, unit = (
@@ -316,7 +316,7 @@ class Numbers(Kind):
         require(isinstance(self.percent, bool), "`percent` must be true or false", self.percent)
 
 
-def _texts_by(forms: Iterable[Form], what: str) -> dict[Any, str]:
+def _texts_by(forms: Iterable[Spelling], what: str) -> dict[Any, str]:
     """Return the first text with each of some marks."""
     found: dict[Any, str] = {}
     for form in forms:
@@ -325,7 +325,7 @@ def _texts_by(forms: Iterable[Form], what: str) -> dict[Any, str]:
     return found
 
 
-def _first(forms: Iterable[Form], what: str) -> tuple[str, str]:
+def _first(forms: Iterable[Spelling], what: str) -> tuple[str, str]:
     """Return the first of some marks, and a text with it; "" for none."""
     return next(iter(_texts_by(forms, what).items()), ("", ""))
 
@@ -342,7 +342,7 @@ def read_numbers(found: Reading) -> tuple[Reading, Reading, Reading]:
     """
     forms = [form for form in found.forms if not form.how["comma"]]
     commas = [form for form in found.forms if form.how["comma"]]
-    mixed: list[Form] = []
+    mixed: list[Spelling] = []
     if len(_texts_by(forms, "unit")) > 1:
         mixed = [form for form in forms if form.how["unit"]]
         forms = [form for form in forms if not form.how["unit"]]
@@ -372,8 +372,3 @@ def advice_for(cells: Sequence[str]) -> str:
             '`decimal=","`.'
         )
     return "correct these cells."
-
-
-def number_among(plain: PlainTally) -> str:
-    """Return one of the plain numbers as text."""
-    return number_text(plain.low or 0.0)

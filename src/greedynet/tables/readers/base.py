@@ -139,11 +139,6 @@ def text_levels(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
     return list(places), np.array(codes, dtype=np.intp)
 
 
-def is_typed(cells: Column, kind: str) -> bool:
-    """Whether a column is an array of this kind of NumPy: "f", "M" or "m"."""
-    return cells.dtype.kind == kind
-
-
 def parse_numbers(cells: Column) -> tuple[Float64, Mask]:
     """Return the cells as numbers, NaN where there is none, and a mask of the text cells."""
     if cells.dtype == np.float64:
